@@ -1,1 +1,49 @@
-export async function main(_argv: string[]) {}
+import { Command, CommanderError } from 'commander'
+import { addAccount } from './commands/account.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addKey } from './commands/key.ts'
+import { addMigrate } from './commands/migrate.ts'
+import { CommandFault } from './commands/print.ts'
+import { addStart } from './commands/start.ts'
+import { packageVersion } from './package-root.ts'
+
+export async function main(argv: string[]): Promise<void> {
+  const program = new Command('posthorn')
+    .description('An email delivery service that runs on your own machine.')
+    .version(packageVersion())
+    .showSuggestionAfterError()
+    .helpCommand(false)
+    .configureOutput({ outputError: (text, write) => write(`posthorn: ${text.replace(/^error: /, '')}`) })
+    .exitOverride()
+  for (const add of [addStart, addMigrate, addAccount, addKey, addDoctor]) add(program)
+  inherit(program)
+  try {
+    await program.parseAsync(argv)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function inherit(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command)
+    inherit(child)
+  }
+}
+
+/** 0 done · 1 could not be done · 2 wrongly called. */
+function fail(error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2
+    return
+  }
+  const exitCode = error instanceof CommandFault ? error.exitCode : 1
+  for (const line of linesOf(error)) process.stderr.write(`posthorn: ${line}\n`)
+  process.exit(exitCode)
+}
+
+function linesOf(error: unknown): string[] {
+  const found = error instanceof AggregateError ? error.errors[0] : error
+  const message = found instanceof Error ? found.message || found.name : String(found)
+  return message.split('\n').filter((line) => line.trim() !== '')
+}

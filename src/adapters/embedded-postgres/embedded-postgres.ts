@@ -1,0 +1,62 @@
+import { EmbeddedPostgresError, failure, messageOf } from './failure.ts'
+import { closeServer, type Joined, join, leaveToOthers, type Mode } from './join.ts'
+import { preparePlace } from './place.ts'
+import { isServerOf } from './processes.ts'
+import type { Place } from './server.ts'
+import { followLog } from './server-log.ts'
+
+export { EmbeddedPostgresError }
+
+export type EmbeddedPostgres = {
+  url: string
+  /** A live server was found, for instance after the service was killed. */
+  adopted: boolean
+  /** We hold the service lock, so that stop() shuts the server down. */
+  ownsServer: boolean
+  stop(): Promise<void>
+}
+
+export type EmbeddedPostgresOptions = {
+  dataDir: string
+  /** A service owns the server or fails; a command uses the one that runs, or starts one for its own time. */
+  mode: Mode
+  waitMs?: number
+  onLog?: (line: string) => void
+  /** The server, or our hold on it, was lost without our asking. */
+  onExit?: (detail: string) => void
+}
+
+export const openEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  let endLog = async () => {}
+  try {
+    const place = await preparePlace(options.dataDir)
+    if (options.onLog) endLog = await followLog(place.logFile, options.onLog)
+    const joined = await join(place, options.mode, options.waitMs ?? 15_000)
+    return handleOf(place, joined, options, endLog)
+  } catch (error) {
+    await endLog()
+    if (error instanceof EmbeddedPostgresError) throw error
+    throw failure(`cannot use the data folder ${options.dataDir}: ${messageOf(error)}`, error)
+  }
+}
+
+const handleOf = (
+  place: Place,
+  joined: Joined,
+  { mode, onExit }: EmbeddedPostgresOptions,
+  endLog: () => Promise<void>,
+): EmbeddedPostgres => {
+  const { server, session, owns } = joined
+  let stopping: Promise<void> | undefined
+  session.onLost(async () => {
+    const runs = await isServerOf(server.pid, place.cluster)
+    const what = runs ? 'the connection to PostgreSQL was lost' : `PostgreSQL (process ${server.pid}) ended`
+    if (stopping === undefined) onExit?.(`${what} unasked: see ${place.logFile}`)
+  })
+  const stop = () => {
+    stopping ??= (mode === 'service' ? closeServer : leaveToOthers)(place, joined).finally(endLog)
+    return stopping
+  }
+  const url = `postgres://posthorn:${place.password}@127.0.0.1:${server.port}/posthorn`
+  return { url, adopted: server.adopted, ownsServer: owns, stop }
+}

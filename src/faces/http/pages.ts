@@ -1,0 +1,55 @@
+// The interface describing itself: OpenAPI, the documentation page, the text for language models, agent tools.
+import type { FastifyInstance } from 'fastify'
+import { admitAnyKey } from '../../gates/admit.ts'
+import type { Gates } from '../../gates/gates.ts'
+import type { Operation } from '../../kernel/operation.ts'
+import type { AnswerMcp } from '../mcp/mcp.ts'
+import { openapiDocument } from '../openapi/document.ts'
+import { llmsText } from '../openapi/llms.ts'
+import { callOf } from './routes.ts'
+
+export type PageNeeds = { gates: Gates; operations: Operation[]; version: string; baseUrl: string }
+
+export async function servePages(app: FastifyInstance, needs: PageNeeds): Promise<void> {
+  const document = openapiDocument(needs.operations, needs)
+  const text = JSON.stringify(document)
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
+  const llms = llmsText(needs.operations, needs)
+  app.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms))
+  app.get('/', (_request, reply) => reply.redirect('/docs'))
+  serveMcp(app, needs)
+  await serveDocs(app, document)
+}
+
+async function serveDocs(app: FastifyInstance, document: object): Promise<void> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ])
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { docExpansion: 'list', validatorUrl: null, persistAuthorization: true, filter: true },
+    theme: { title: 'Posthorn API' },
+    staticCSP: true,
+  })
+}
+
+function serveMcp(app: FastifyInstance, needs: PageNeeds): void {
+  // Loaded with the first agent: many installations never see one, and the library is large.
+  let loaded: Promise<AnswerMcp> | undefined
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    bodyLimit: Math.max(...needs.operations.map(({ maxBodyBytes }) => maxBodyBytes)),
+    handler: async (request, reply) => {
+      const { caller } = await admitAnyKey(needs.gates, callOf(request))
+      loaded ??= import('../mcp/mcp.ts').then(({ openMcp }) => openMcp(needs))
+      const answerMcp = await loaded
+      reply.hijack()
+      reply.raw.setHeader('x-request-id', request.id)
+      const { raw, body } = request
+      await answerMcp({ call: callOf(request), scopes: caller.scopes, raw, body }, reply.raw)
+    },
+  })
+}

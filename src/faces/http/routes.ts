@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Admission, admit, type Call, rateHeaders } from '../../gates/admit.ts'
+import type { Gates } from '../../gates/gates.ts'
+import { perform } from '../../gates/perform.ts'
+import type { Operation } from '../../kernel/operation.ts'
+import { methodNotAllowed } from '../../kernel/refusals.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    admission: Admission | null
+    isPerforming: boolean
+    refusedWith: string | null
+  }
+}
+
+export function bindOperations(app: FastifyInstance, gates: Gates, operations: Operation[]): void {
+  app.decorateRequest('admission', null)
+  app.decorateRequest('isPerforming', false)
+  app.decorateRequest('refusedWith', null)
+  for (const op of operations) bind(app, gates, op)
+  refuseOtherMethods(app, operations)
+}
+
+function bind(app: FastifyInstance, gates: Gates, op: Operation): void {
+  app.route({
+    method: op.method,
+    url: routeOf(op.path),
+    bodyLimit: op.maxBodyBytes,
+    // Key, scope and rate are settled before the body is read.
+    onRequest: async (request, reply) => {
+      request.admission = await admit(gates, op, callOf(request))
+      if (request.admission.rate) reply.headers(rateHeaders(request.admission.rate, op.face))
+    },
+    handler: (request, reply) => answer(gates, request, reply),
+  })
+}
+
+async function answer(gates: Gates, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (!request.admission) throw new Error('a request reached its operation without passing the gates')
+  request.isPerforming = true
+  const input = { params: request.params, query: request.query, body: request.body }
+  const { status, body, replayed } = await perform(gates, request.admission, input, idempotencyKeyOf(request))
+  if (replayed) reply.header('idempotency-replayed', 'true')
+  reply.code(status)
+  return body === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(body)
+}
+
+export function callOf({ id, ip, headers }: FastifyRequest): Call {
+  const given = headers['api-key'] || headers['x-api-key']
+  return { apiKey: typeof given === 'string' ? given.trim() : undefined, requestId: id, ip: ip ?? null }
+}
+
+function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  return [headers['idempotency-key']].flat()[0]
+}
+
+function routeOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** Two declarations may name the parts of one place differently: /{id} and /{identifier}. */
+function byPlace(operations: Operation[]): Map<string, Operation[]> {
+  const places = new Map<string, Operation[]>()
+  for (const op of operations) {
+    const place = op.path.replaceAll(/\{\w+\}/g, '{}')
+    places.set(place, [...(places.get(place) ?? []), op])
+  }
+  return places
+}
+
+function refuseOtherMethods(app: FastifyInstance, operations: Operation[]): void {
+  const byPath = byPlace(operations)
+  for (const sharing of byPath.values()) {
+    const allowed: string[] = sharing.map(({ method }) => method)
+    if (allowed.includes('GET')) allowed.push('HEAD')
+    const [first] = sharing
+    if (!first) continue
+    app.route({
+      method: methods.filter((method) => !allowed.includes(method)),
+      url: routeOf(first.path),
+      onRequest: async (request) => {
+        throw methodNotAllowed({
+          message: `${request.method} Method is not allowed on this path`,
+          headers: { allow: allowed.join(', ') },
+          hint: `This path takes ${allowed.join(', ')}.`,
+        })
+      },
+      handler: async () => undefined,
+    })
+  }
+}

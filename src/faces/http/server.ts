@@ -1,0 +1,103 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify, {
+  type FastifyError,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { recordRefusal } from '../../gates/audit.ts'
+import type { Gates } from '../../gates/gates.ts'
+import { asRefusal } from '../../gates/reply.ts'
+import { parseJson } from '../../kernel/json.ts'
+import type { Operation } from '../../kernel/operation.ts'
+import { pathUnknown } from '../../kernel/refusals.ts'
+import { refusalOfFramework, sendRefusal } from './errors.ts'
+import { logRequests } from './log-requests.ts'
+import { type PageNeeds, servePages } from './pages.ts'
+import { type ProbeNeeds, serveProbes } from './probes.ts'
+import { answerBrokenRequest } from './raw-errors.ts'
+import { requestIdOf } from './request-id.ts'
+import { bindOperations } from './routes.ts'
+
+export type HttpNeeds = PageNeeds &
+  ProbeNeeds & { gates: Gates; operations: Operation[]; trustedProxies: number }
+
+export type HttpFace = {
+  /** Gives the port, which differs from the asked one when that is 0. */
+  listen(host: string, port: number): Promise<number>
+  /** Stops accepting, lets what is under way finish. */
+  close(): Promise<void>
+}
+
+export async function openHttp(needs: HttpNeeds): Promise<HttpFace> {
+  const app = await assemble(needs)
+  return {
+    listen: async (host, port) => {
+      await app.listen({ host, port })
+      return (app.server.address() as AddressInfo).port
+    },
+    close: () => app.close(),
+  }
+}
+
+async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    trustProxy: needs.trustedProxies || false,
+    requestTimeout: 120_000,
+    // Ends idle keep-alive connections on close; closeGently sees to the busy ones.
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      sendRefusal(request, reply, refusalOfFramework(error) ?? asRefusal(error, needs.gates.log, {}))
+    },
+    clientErrorHandler: answerBrokenRequest,
+  } as FastifyHttpOptions<Server>)
+  readJsonOnly(app)
+  closeGently(app)
+  answerErrors(app, needs.gates)
+  logRequests(app, needs)
+  bindOperations(app, needs.gates, needs.operations)
+  serveProbes(app, needs)
+  await servePages(app, needs)
+  return app
+}
+
+function readJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  // Some clients announce JSON and send nothing.
+  app.addContentTypeParser(
+    /^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i,
+    { parseAs: 'buffer' },
+    async (_request: unknown, raw: Buffer) => (raw.length === 0 ? undefined : parseJson(raw)),
+  )
+}
+
+// A client that keeps its connection alive would hold close() open for ever; from now on each answer ends its own.
+function closeGently(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (isClosing) reply.header('connection', 'close')
+  })
+}
+
+function answerErrors(app: FastifyInstance, gates: Gates): void {
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const refusal = refusalOfFramework(error) ?? asRefusal(error, gates.log, { requestId: request.id })
+    request.refusedWith = refusal.code
+    // What was refused between the gates, while the body was read, has no line yet.
+    if (request.admission && !request.isPerforming) await recordRefusal(gates, request.admission, refusal, {})
+    return sendRefusal(request, reply, refusal)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    request.refusedWith = pathUnknown.declaration.code
+    return sendRefusal(request, reply, pathUnknown())
+  })
+}

@@ -1,0 +1,46 @@
+// The only file that knows the metrics library.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = {
+  countRequest(request: { operation: string; status: number; seconds: number }): void
+  /** A figure that is read when somebody asks. */
+  gauge(name: string, help: string, read: () => number): void
+  text(): Promise<string>
+  contentType: string
+}
+
+export function openMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'posthorn_requests_total',
+    help: 'Requests by operation and status',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  })
+  const durations = new Histogram({
+    name: 'posthorn_request_seconds',
+    help: 'Time to answer by operation',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers: [registry],
+  })
+  return {
+    countRequest({ operation, status, seconds }) {
+      requests.inc({ operation, status })
+      durations.observe({ operation }, seconds)
+    },
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          this.set(read())
+        },
+      })
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}

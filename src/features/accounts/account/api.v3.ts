@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { operation } from '../../../kernel/operation.ts'
+import { closed, words } from '../../../kernel/schema.ts'
+import { readAccount } from './read-account.ts'
+
+const Text = Type.String()
+
+const Account = closed({
+  organization_id: Text,
+  user_id: Type.Integer(),
+  enterprise: Type.Boolean(),
+  companyName: Text,
+  email: Text,
+  firstName: Text,
+  lastName: Text,
+  address: closed({ street: Text, city: Text, zipCode: Text, country: Text }),
+  dateTimePreferences: closed({ timezone: Text, timeFormat: Text, dateFormat: Text }),
+  plan: Type.Array(
+    closed({
+      type: words(['payAsYouGo', 'subscription']),
+      credits: Type.Number({ description: 'Messages left this month' }),
+      creditsType: words(['sendLimit']),
+    }),
+  ),
+  relay: closed({
+    enabled: Type.Boolean(),
+    data: closed({ userName: Text, relay: Text, port: Type.Integer() }),
+  }),
+  marketingAutomation: closed({ enabled: Type.Boolean() }),
+})
+
+// The provider's clients show credits as a number; without a quota this one stands for "no end in sight".
+const unlimitedCredits = 1_000_000_000
+
+export type Relay = { enabled: boolean; host: string; port: number }
+
+export const getAccount = (relay: Relay) =>
+  operation({
+    name: 'account.get',
+    http: 'GET /v3/account',
+    area: 'Account',
+    summary: 'Read the account',
+    scope: 'billing.read',
+    effect: 'read',
+    reply: Account,
+  }).run(async (ctx) => {
+    const { account, settings, usage } = await readAccount(ctx)
+    const { quota, remaining } = usage.month
+    return {
+      organization_id: account.id,
+      user_id: Number(account.id),
+      enterprise: false,
+      companyName: account.name,
+      email: settings.default_sender?.email ?? '',
+      firstName: '',
+      lastName: '',
+      address: { street: '', city: '', zipCode: '', country: '' },
+      dateTimePreferences: { timezone: settings.timezone, timeFormat: '24h', dateFormat: 'dd-mm-yyyy' },
+      plan: [
+        {
+          type: quota === null ? 'payAsYouGo' : 'subscription',
+          credits: remaining ?? unlimitedCredits,
+          creditsType: 'sendLimit',
+        },
+      ],
+      relay: { enabled: relay.enabled, data: { userName: 'apikey', relay: relay.host, port: relay.port } },
+      marketingAutomation: { enabled: false },
+    }
+  })

@@ -1,0 +1,65 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { sql, when } from '../../../kernel/sql.ts'
+import type { AuditLine } from './audit-line.ts'
+
+/** One statement however many lines: most of them arrive in batches. */
+export function insertAuditLines(db: Db, lines: AuditLine[]) {
+  const column = <K extends keyof AuditLine>(name: K) => lines.map((line) => line[name])
+  return db.run(sql`
+    insert into audit_lines (id, account_id, at, key_id, operation, params, status, code, request_id, ip)
+    select *
+      from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('at')}::timestamptz[],
+                  ${column('keyId')}::uuid[], ${column('operation')}::text[], ${column('params')}::jsonb[],
+                  ${column('status')}::smallint[], ${column('code')}::text[],
+                  ${column('requestId')}::text[], ${column('ip')}::text[])`)
+}
+
+export type ListedLine = {
+  id: string
+  at: Date
+  key_id: string
+  key_name: string
+  operation: string
+  params: unknown
+  status: number
+  code: string | null
+  request_id: string
+  ip: string | null
+}
+
+const Listed = row<ListedLine>({
+  id: text,
+  at: time,
+  key_id: text,
+  key_name: text,
+  operation: text,
+  params: json(),
+  status: int,
+  code: maybe(text),
+  request_id: text,
+  ip: maybe(text),
+})
+
+export type AuditFilter = {
+  operation: string | undefined
+  since: { at: Date; id: string } | undefined
+  after: string | undefined
+  limit: number
+}
+
+export function listAuditLines(db: Db, accountId: string, filter: AuditFilter) {
+  return db.many(
+    Listed,
+    sql`
+    select l.id, l.at, l.key_id, k.name as key_name, l.operation, l.params, l.status, l.code, l.request_id, l.ip
+      from audit_lines l
+      join api_keys k on k.id = l.key_id
+     where l.account_id = ${accountId}
+       ${when(filter.operation, (operation) => sql`and l.operation = ${operation}`)}
+       ${when(filter.since, ({ at, id }) => sql`and l.at >= ${at} and l.id >= ${id}`)}
+       ${when(filter.after, (after) => sql`and l.id < ${after}`)}
+     order by l.id desc
+     limit ${filter.limit}`,
+  )
+}

@@ -1,0 +1,55 @@
+// From the key a request carries to who is calling. Rows are kept for a few seconds, so that a busy
+// client costs one look-up every three seconds and a revoked key stops working as quickly.
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Caller } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
+import { findKeyByHash } from './queries.ts'
+
+export type KnownCaller = { caller: Caller; expiresAt: Date | null; limits: Record<string, number> }
+export type FindCaller = (key: string, now: Date) => Promise<KnownCaller | undefined>
+
+export const keyCacheMs = 3_000
+
+export function hashKey(key: string): Buffer {
+  return hash('sha256', key, 'buffer')
+}
+
+export function callerFinder(db: Db): FindCaller {
+  const recent = new LRUCache<string, Promise<KnownCaller | undefined>>({ max: 10_000, ttl: keyCacheMs })
+
+  function lookUp(digest: Buffer): Promise<KnownCaller | undefined> {
+    const name = digest.toString('latin1')
+    const known = recent.get(name)
+    if (known) return known
+    // The promise is what is kept: requests that arrive together share one look-up.
+    const found = load(db, digest)
+    recent.set(name, found)
+    const forget = () => recent.get(name) === found && recent.delete(name)
+    found.then((caller) => caller || forget(), forget)
+    return found
+  }
+
+  return async (key, now) => {
+    const found = await lookUp(hashKey(key))
+    return found && (found.expiresAt === null || found.expiresAt > now) ? found : undefined
+  }
+}
+
+async function load(db: Db, digest: Buffer): Promise<KnownCaller | undefined> {
+  const found = await findKeyByHash(db, digest)
+  if (!found) return undefined
+  return {
+    caller: {
+      accountId: found.account_id,
+      keyId: found.id,
+      keyName: found.name,
+      mode: found.mode,
+      scopes: found.scopes,
+      dailyCap: found.daily_cap,
+      senderDomains: found.sender_domains,
+    },
+    expiresAt: found.expires_at,
+    limits: found.limits,
+  }
+}

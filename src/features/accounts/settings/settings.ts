@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { closed, orNull, words } from '../../../kernel/schema.ts'
+import { findSettings, mergeSettings } from './queries.ts'
+
+const Sender = closed({
+  email: Type.String({ format: 'email', maxLength: 254 }),
+  name: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
+})
+
+const described = (description: string) => ({ description })
+
+/** Every setting, once: its type and, below, its default. Only what an account changed is stored. */
+export const Settings = closed({
+  exclude_privacy_proxy_opens: Type.Boolean(described('Statistics leave out opens by privacy proxies')),
+  exclude_robot_activity: Type.Boolean(described('Statistics leave out opens and clicks by robots')),
+  unsubscribe_url: orNull(
+    Type.String({
+      format: 'uri',
+      pattern: '^https?://',
+      maxLength: 1000,
+      description: 'Your own unsubscribe page',
+    }),
+  ),
+  open_tracking: words(['on', 'consented_only', 'off'], described('Which messages get an open pixel')),
+  click_tracking: Type.Boolean(described('Links lead through this service so that clicks are seen')),
+  default_sender: orNull(Sender),
+  require_verified_sender: Type.Boolean(described('Refuse senders whose domain is not verified')),
+  provider_compatibility: Type.Boolean(
+    described('Under /v3, act as the compatible provider does where the two differ'),
+  ),
+  timezone: Type.String({ maxLength: 64, description: 'IANA name, such as Europe/Paris' }),
+})
+
+export type Settings = Static<typeof Settings>
+
+export const defaults: Settings = {
+  exclude_privacy_proxy_opens: true,
+  exclude_robot_activity: true,
+  unsubscribe_url: null,
+  open_tracking: 'on',
+  click_tracking: true,
+  default_sender: null,
+  require_verified_sender: false,
+  provider_compatibility: false,
+  timezone: 'Europe/Paris',
+}
+
+export async function readSettings(ctx: Ctx): Promise<Settings> {
+  const { settings } = await findSettings(ctx.db, ctx.caller.accountId)
+  return { ...defaults, ...settings }
+}
+
+export async function changeSettings(ctx: Ctx, change: Partial<Settings>): Promise<Settings> {
+  if (change.timezone !== undefined) refuseUnknownTimezone(change.timezone)
+  const { settings } = await mergeSettings(ctx.db, ctx.caller.accountId, change)
+  return { ...defaults, ...settings }
+}
+
+function refuseUnknownTimezone(timezone: string): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone })
+  } catch {
+    throw invalidParameter({
+      message: `There is no time zone ${JSON.stringify(timezone)}.`,
+      param: 'timezone',
+      hint: 'Use an IANA name, such as Europe/Paris or UTC.',
+    })
+  }
+}

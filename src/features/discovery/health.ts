@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../kernel/ctx.ts'
+import { closed, orNull, words } from '../../kernel/schema.ts'
+import { pingDatabase } from './queries.ts'
+
+const State = words(['ok', 'down'])
+
+export const Health = closed({
+  status: words(['ok', 'degraded', 'down']),
+  database: closed({ state: State, latency_ms: orNull(Type.Number()), version: orNull(Type.String()) }),
+  queue: closed({ depth: orNull(Type.Integer()), oldest_s: orNull(Type.Integer()) }),
+  transport: closed({ kind: Type.String(), state: words(['ok', 'failing', 'unknown']) }),
+  /** Beside the report, so that a 503 here reads like every other error of /api/v1. */
+  error: Type.Optional(
+    closed({
+      code: Type.String(),
+      message: Type.String(),
+      status: Type.Integer(),
+      retryable: Type.Boolean(),
+      retry_after_s: orNull(Type.Integer()),
+    }),
+  ),
+})
+
+export type Health = Static<typeof Health>
+
+/** What the parts of the service say about themselves. */
+export type Probes = {
+  queue: (ctx: Ctx) => Promise<Health['queue']>
+  transport: () => Health['transport']
+}
+
+export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
+  const started = performance.now()
+  const { version } = await pingDatabase(ctx.db)
+  const latency = Math.round((performance.now() - started) * 10) / 10
+  const transport = probes.transport()
+  return {
+    status: transport.state === 'failing' ? 'degraded' : 'ok',
+    database: { state: 'ok', latency_ms: latency, version },
+    queue: await probes.queue(ctx),
+    transport,
+  }
+}
+
+export function databaseDown(probes: Probes): Health {
+  return {
+    status: 'down',
+    database: { state: 'down', latency_ms: null, version: null },
+    queue: { depth: null, oldest_s: null },
+    transport: probes.transport(),
+    error: {
+      code: 'database_unavailable',
+      message: 'The database cannot be reached.',
+      status: 503,
+      retryable: true,
+      retry_after_s: null,
+    },
+  }
+}

@@ -1,0 +1,135 @@
+// From what the validator found to sentences that a person or an agent can act on.
+import type { ErrorObject } from 'ajv'
+import { nearest } from '../kernel/nearest.ts'
+import type { Fault } from '../kernel/refusal.ts'
+
+export function faultsOf(errors: ErrorObject[]): Fault[] {
+  const faults = withoutDeadBranches(errors).map(faultOf)
+  const seen = new Set<string>()
+  return faults.filter(({ param, message }) => {
+    const place = `${param} ${message}`
+    return seen.has(place) ? false : seen.add(place)
+  })
+}
+
+// A union reports every branch. The branches that the value never was (other type, other word) say nothing;
+// if one branch fits by type, its own faults are the useful ones, and the union's are not.
+function withoutDeadBranches(errors: ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+  return unions.reduce((kept, union) => {
+    const inside = kept.filter(
+      (error) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`),
+    )
+    const alive = inside.filter(
+      ({ keyword, instancePath }) =>
+        instancePath !== union.instancePath || !['type', 'const', 'enum'].includes(keyword),
+    )
+    const dropped = new Set(inside.filter((error) => !alive.includes(error)))
+    if (alive.length > 0) dropped.add(union)
+    return kept.filter((error) => !dropped.has(error))
+  }, errors)
+}
+
+function faultOf(error: ErrorObject): Fault {
+  const at = placeOf(error.instancePath)
+  if (error.keyword === 'required') {
+    const param = join(at, error.params.missingProperty)
+    return { code: 'missing_parameter', message: `${param} is missing.`, param }
+  }
+  if (error.keyword === 'additionalProperties') return unknownField(error, at)
+  if (error.keyword === 'type' && error.instancePath === '') {
+    return { code: 'invalid_parameter', message: `The body must be ${typeWords(error.params.type)}.` }
+  }
+  return {
+    code: 'invalid_parameter',
+    message: `${at || 'The body'} ${sayOf(error)}.`,
+    param: at || undefined,
+  }
+}
+
+function unknownField(error: ErrorObject, at: string): Fault {
+  const typed = String(error.params.additionalProperty)
+  const param = join(at, typed.slice(0, 64))
+  const known = Object.keys(error.parentSchema?.properties ?? {})
+  const meant = nearest(typed, known)
+  const hint = meant ? ` Did you mean ${join(at, meant)}?` : ''
+  return { code: 'unknown_parameter', message: `${param} is unknown.${hint}`, param }
+}
+
+/** /recipients/0/email → recipients[0].email */
+function placeOf(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), '')
+}
+
+function join(path: string, part: string): string {
+  return path === '' ? part : `${path}.${part}`
+}
+
+const typeNames: Record<string, string> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+}
+
+function typeWords(types: string | string[]): string {
+  return [types]
+    .flat()
+    .map((type) => typeNames[type] ?? type)
+    .join(' or ')
+}
+
+const formatWords: Record<string, string> = {
+  'date-time': 'an ISO 8601 time with a zone, such as 2026-11-15T09:30:00Z',
+  date: 'a date such as 2026-11-15',
+  email: 'an email address',
+  uri: 'an absolute address such as https://example.com/page',
+  uuid: 'a UUID',
+}
+
+function sayOf({ keyword, params, parentSchema }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${typeWords(params.type)}`
+    case 'enum':
+      return `must be one of ${params.allowedValues.join(', ')}`
+    case 'const':
+      return `must be ${JSON.stringify(params.allowedValue)}`
+    case 'format':
+      return `must be ${formatWords[params.format] ?? `in the form ${params.format}`}`
+    case 'minimum':
+    case 'exclusiveMinimum':
+      return `must be at least ${params.limit}`
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return `must be at most ${params.limit}`
+    case 'minLength':
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`
+    case 'minItems':
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} entries`
+    case 'maxItems':
+      return `must have at most ${params.limit} entries`
+    case 'pattern':
+      return `must match ${params.pattern}`
+    case 'anyOf':
+    case 'oneOf':
+      return `must be ${unionWords(parentSchema?.[keyword])}`
+    default:
+      return 'is not valid'
+  }
+}
+
+function unionWords(branches: { type?: string; const?: unknown }[] = []): string {
+  return branches
+    .map(({ type, const: only }) => (only === undefined ? typeWords(type ?? 'valid') : JSON.stringify(only)))
+    .join(' or ')
+}

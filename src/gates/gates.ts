@@ -1,0 +1,51 @@
+// What every call passes, whichever face it came through: key, scope, rate, validation, idempotency,
+// the act itself and its line in the action log. The first three (admit) come before the body is read.
+
+import type { AuditLine } from '../features/accounts/audit/audit-line.ts'
+import { insertAuditLines } from '../features/accounts/audit/queries.ts'
+import { callerFinder, type FindCaller } from '../features/accounts/keys/find-caller.ts'
+import type { Db } from '../kernel/db.ts'
+import { gather } from '../kernel/gather.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Operation } from '../kernel/operation.ts'
+import { failedKeyBrake } from './failed-keys.ts'
+import { type TakeTurn, turnTaker } from './rate.ts'
+import { replyChecker } from './reply.ts'
+import { type Validate, validatorMaker } from './validate.ts'
+
+export type GatesNeeds = {
+  db: Db
+  /** Commits without waiting for the disk: rate counters, lines about calls that changed nothing. */
+  quick: Db
+  log: Log
+  now: () => Date
+  cursorKey: Buffer
+  rateFactor: number
+  /** Under test: replies are held against their schemas, refusals against what the operation lists. */
+  strict: boolean
+}
+
+export type Gates = GatesNeeds & {
+  findCaller: FindCaller
+  takeTurn: TakeTurn
+  writeLine: (line: AuditLine) => Promise<void>
+  failedKeys: ReturnType<typeof failedKeyBrake>
+  validators: Map<Operation, Validate>
+  checkReply: ReturnType<typeof replyChecker>
+}
+
+export function openGates(operations: readonly Operation[], needs: GatesNeeds): Gates {
+  const makeValidator = validatorMaker()
+  return {
+    ...needs,
+    findCaller: callerFinder(needs.db),
+    takeTurn: turnTaker(needs.quick),
+    writeLine: gather(async (lines: AuditLine[]) => {
+      await insertAuditLines(needs.quick, lines)
+      return lines.map(() => undefined)
+    }),
+    failedKeys: failedKeyBrake(),
+    validators: new Map(operations.map((op) => [op, makeValidator(op)])),
+    checkReply: replyChecker(),
+  }
+}

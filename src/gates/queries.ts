@@ -1,0 +1,95 @@
+import type { Db } from '../kernel/db.ts'
+import { bool, bytes, int, ints, row, text } from '../kernel/row.ts'
+import { sql } from '../kernel/sql.ts'
+
+export const windowSeconds = 60
+
+export type RateAsk = { accountId: string; operation: string; wanted: number; allowed: number }
+export type RateRow = { account_id: string; operation: string; granted: number; buckets: number[] }
+
+const Rate = row<RateRow>({ account_id: text, operation: text, granted: int, buckets: ints })
+
+/**
+ * Takes what is left of each sliding minute, in one statement. The row lock makes it exact across processes;
+ * rows are taken in key order so that two batches cannot wait for each other. The clock is the database's,
+ * because the processes' clocks may differ.
+ */
+export function takeRates(db: Db, asks: RateAsk[]) {
+  const column = <K extends keyof RateAsk>(name: K) => asks.map((ask) => ask[name])
+  return db.many(
+    Rate,
+    sql`
+    insert into rate_windows as w (account_id, operation, second, wanted, allowed, granted, buckets)
+    select a.account_id, a.operation, floor(extract(epoch from clock_timestamp()))::bigint, a.wanted, a.allowed,
+           least(a.wanted, a.allowed),
+           array_fill(0, array[${windowSeconds - 1}::int]) || least(a.wanted, a.allowed)
+      from unnest(${column('accountId')}::bigint[], ${column('operation')}::text[],
+                  ${column('wanted')}::int[], ${column('allowed')}::int[])
+           as a (account_id, operation, wanted, allowed)
+     order by a.account_id, a.operation
+    on conflict (account_id, operation) do update
+       set (second, wanted, allowed, granted, buckets) = (
+             select greatest(w.second, excluded.second), excluded.wanted, excluded.allowed, g.granted,
+                    k.kept[1:${windowSeconds - 1}] || k.kept[${windowSeconds}] + g.granted
+               from (select least(greatest(excluded.second - w.second, 0), ${windowSeconds})::int as passed) p
+              cross join lateral (select w.buckets[1 + p.passed:${windowSeconds}]
+                                         || array_fill(0, array[p.passed]) as kept) k
+              cross join lateral (select least(excluded.wanted,
+                                               greatest(excluded.allowed - sum(b), 0))::int as granted
+                                    from unnest(k.kept) b) g)
+    returning account_id, operation, granted, buckets`,
+  )
+}
+
+export function deleteIdleRates(db: Db) {
+  return db.run(sql`
+    delete from rate_windows
+     where second < extract(epoch from clock_timestamp())::bigint - ${10 * windowSeconds}`)
+}
+
+type IdempotencyRef = { accountId: string; operation: string; key: string }
+
+const Locked = row<{ locked: boolean }>({ locked: bool })
+
+/** Held until the transaction ends, also when that is because the process died. */
+export function lockIdempotencyKey(db: Db, { accountId, operation, key }: IdempotencyRef) {
+  const name = JSON.stringify([accountId, operation, key])
+  return db.one(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended(${name}, 1)) as locked`)
+}
+
+const Remembered = row<{ fingerprint: Buffer; status: number; reply: string }>({
+  fingerprint: bytes,
+  status: int,
+  reply: text,
+})
+
+export function findIdempotencyKey(db: Db, { accountId, operation, key }: IdempotencyRef, now: Date) {
+  return db.maybe(
+    Remembered,
+    sql`
+    select fingerprint, status, reply
+      from idempotency_keys
+     where account_id = ${accountId}
+       and operation = ${operation}
+       and key = ${key}
+       and expires_at > ${now}`,
+  )
+}
+
+type Remember = { fingerprint: Buffer; status: number; reply: string; expiresAt: Date }
+
+export function rememberReply(db: Db, ref: IdempotencyRef, reply: Remember) {
+  return db.run(sql`
+    insert into idempotency_keys (account_id, operation, key, fingerprint, status, reply, expires_at)
+    values (${ref.accountId}, ${ref.operation}, ${ref.key}, ${reply.fingerprint}, ${reply.status},
+            ${reply.reply}, ${reply.expiresAt})
+    on conflict (account_id, operation, key) do update
+       set fingerprint = excluded.fingerprint, status = excluded.status, reply = excluded.reply,
+           expires_at = excluded.expires_at`)
+}
+
+export function deleteExpiredIdempotencyKeys(db: Db, now: Date) {
+  return db.run(sql`
+    -- all accounts: housekeeping
+    delete from idempotency_keys where expires_at <= ${now}`)
+}

@@ -1,0 +1,70 @@
+// Every fault at once, each with its place and, for an unknown field, the name that was probably meant.
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import type { Operation } from '../kernel/operation.ts'
+import type { Fault, Refusal } from '../kernel/refusal.ts'
+import { invalidParameter, missingParameter, unknownParameter } from '../kernel/refusals.ts'
+import { faultsOf } from './faults.ts'
+
+export type RawInput = { params: unknown; query: unknown; body: unknown }
+export type Validate = (input: RawInput) => Fault[]
+
+type Part = 'params' | 'query' | 'body'
+
+const shared = { allErrors: true, useDefaults: true, strict: false, verbose: true } as const
+
+// Paths and queries are text, so numbers in them are read from it. Bodies of /api/v1 are taken as they are;
+// /v3 reads numbers given as text and drops fields it does not know, as the provider does.
+const makers = {
+  text: () => new Ajv({ ...shared, coerceTypes: true }),
+  lenientText: () => new Ajv({ ...shared, coerceTypes: 'array', removeAdditional: true }),
+  strictBody: () => new Ajv({ ...shared }),
+  lenientBody: () => new Ajv({ ...shared, coerceTypes: true, removeAdditional: true }),
+}
+
+export function validatorMaker() {
+  const ajvs = Object.fromEntries(
+    Object.entries(makers).map(([name, make]) => {
+      const ajv = make()
+      addFormats.default(ajv)
+      return [name, ajv]
+    }),
+  ) as Record<keyof typeof makers, Ajv>
+
+  return (op: Operation): Validate => {
+    const lenient = op.face === 'v3'
+    const text = lenient ? ajvs.lenientText : ajvs.text
+    const checks: [Part, TSchema | undefined, Ajv][] = [
+      ['params', op.params, text],
+      ['query', op.query ?? (lenient ? undefined : nothingExpected), text],
+      ['body', op.body, lenient ? ajvs.lenientBody : ajvs.strictBody],
+    ]
+    const compiled = checks.flatMap(([part, schema, ajv]) =>
+      schema ? [[part, ajv.compile(schema)] as const] : [],
+    )
+    return (input) => compiled.flatMap(([part, check]) => faultsIn(part, check, input))
+  }
+}
+
+const nothingExpected = { type: 'object', properties: {}, additionalProperties: false } as TSchema
+
+function faultsIn(part: Part, check: ValidateFunction, input: RawInput): Fault[] {
+  if (part === 'body' && input.body === undefined) input.body = {}
+  if (check(input[part])) return []
+  return faultsOf(check.errors as ErrorObject[])
+}
+
+const mostReported = 50
+const makersByCode = new Map(
+  [invalidParameter, missingParameter, unknownParameter].map((make) => [make.declaration.code, make]),
+)
+
+export function refusalOf(faults: Fault[]): Refusal {
+  const [first] = faults
+  const codes = new Set(faults.map(({ code }) => code))
+  const make = (codes.size === 1 && first && makersByCode.get(first.code)) || invalidParameter
+  const message =
+    faults.length === 1 ? first?.message : `${faults.length} parameters are not valid: see details.`
+  return make({ message, param: first?.param, details: faults.slice(0, mostReported) })
+}

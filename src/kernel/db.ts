@@ -1,0 +1,153 @@
+import pg from 'pg'
+import { Refusal } from './refusal.ts'
+import { databaseUnavailable } from './refusals.ts'
+import { holdAgainst, type Shape } from './row.ts'
+import { compile, type Sql } from './sql.ts'
+
+export type Db = {
+  one<R>(shape: Shape<R>, statement: Sql): Promise<R>
+  maybe<R>(shape: Shape<R>, statement: Sql): Promise<R | undefined>
+  many<R>(shape: Shape<R>, statement: Sql): Promise<R[]>
+  /** Runs a statement and gives the number of rows it touched. */
+  run(statement: Sql): Promise<number>
+  /** Inside a transaction this joins it. Deadlocks and serialisation failures are tried again. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
+}
+
+export type PoolOptions = {
+  url: string
+  max: number
+  name: string
+  /** false for what may be lost with the last half second before a power cut: counters, lines about reads. */
+  durable: boolean
+  checkRows: boolean
+  onError: (error: Error) => void
+}
+
+export type PooledDb = Db & { close(): Promise<void> }
+
+export function openPool(options: PoolOptions): PooledDb {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    application_name: options.name,
+    connectionTimeoutMillis: 3_000,
+    idleTimeoutMillis: 60_000,
+    query_timeout: 20_000,
+    statement_timeout: 15_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+    options: options.durable ? undefined : '-c synchronous_commit=off',
+  })
+  // Without a listener an idle connection that the server closes would end the process.
+  pool.on('error', options.onError)
+  const db = over(
+    (query) => pool.query(query),
+    options.checkRows,
+    (work) => retryConflicts(() => inTransaction(pool, options.checkRows, work)),
+  )
+  return { ...db, close: () => pool.end() }
+}
+
+type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
+
+function over(ask: Ask, checkRows: boolean, transaction: Db['transaction']): Db {
+  const query = async (statement: Sql) => {
+    const compiled = compile(statement)
+    return { result: await ask(compiled).catch(translate), text: compiled.text }
+  }
+  async function many<R>(shape: Shape<R>, statement: Sql): Promise<R[]> {
+    const { result, text } = await query(statement)
+    if (checkRows) for (const found of result.rows) holdAgainst(shape, found, text)
+    return result.rows
+  }
+  return {
+    many,
+    maybe: async (shape, statement) => (await many(shape, statement))[0],
+    one: async (shape, statement) => {
+      const rows = await many(shape, statement)
+      const first = rows[0]
+      if (rows.length !== 1 || first === undefined) throw new Error(`expected one row, got ${rows.length}`)
+      return first
+    },
+    run: async (statement) => (await query(statement)).result.rowCount ?? 0,
+    transaction,
+  }
+}
+
+async function inTransaction<T>(pool: pg.Pool, checkRows: boolean, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch(translate)
+  let broken = false
+  // A connection lost between two statements reports itself here; the next statement then fails.
+  const onError = () => {
+    broken = true
+  }
+  client.on('error', onError)
+  try {
+    await client.query('begin').catch(translate)
+    const db: Db = over(
+      (query) => client.query(query),
+      checkRows,
+      (inner) => inner(db),
+    )
+    const result = await work(db)
+    await client.query('commit').catch(translate)
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => {
+      broken = true
+    })
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+const conflictCodes = new Set(['40001', '40P01'])
+
+async function retryConflicts<T>(work: () => Promise<T>, triesLeft = 3): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (triesLeft > 0 && conflictCodes.has(codeOf(error))) return retryConflicts(work, triesLeft - 1)
+    throw error
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return codeOf(error) === '23505' && (error as { constraint?: string }).constraint === constraint
+}
+
+function translate(error: unknown): never {
+  if (error instanceof Refusal || !isOutage(error)) throw error
+  throw Object.assign(databaseUnavailable(), { cause: error })
+}
+
+// SQLSTATE 08: connection; 57P: server stopping or starting; 53300: no connection left; 57014: out of time.
+const outageStates = /^(08...|57P0[1-5]|53300|57014|25P03)$/
+const outageErrnos = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+// The driver's own words, which carry no code.
+const outageWords =
+  /connection terminated|timeout expired|read timeout|timeout exceeded|not queryable|was closed/i
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isOutage)
+  if (!(error instanceof Error)) return false
+  const code = codeOf(error)
+  return outageStates.test(code) || outageErrnos.has(code) || (code === '' && outageWords.test(error.message))
+}

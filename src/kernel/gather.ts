@@ -1,0 +1,43 @@
+// Many small requests, one statement: what arrives while a batch is under way forms the next one.
+// There is no timer, so a request that comes alone goes at once.
+
+export type Gatherer<In, Out> = (item: In) => Promise<Out>
+
+type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void }
+
+export function gather<In, Out>(
+  work: (items: In[]) => Promise<Out[]>,
+  { largest = 256 }: { largest?: number } = {},
+): Gatherer<In, Out> {
+  let waiting: Waiting<In, Out>[] = []
+  let running = false
+
+  async function drain() {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, largest)
+      waiting = waiting.slice(largest)
+      await settle(batch)
+    }
+    running = false
+  }
+
+  async function settle(batch: Waiting<In, Out>[]) {
+    try {
+      const outs = await work(batch.map(({ item }) => item))
+      batch.forEach(({ resolve }, i) => {
+        resolve(outs[i] as Out)
+      })
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (running) return
+      running = true
+      // Everything that this turn of the event loop brings travels together.
+      queueMicrotask(drain)
+    })
+}

@@ -1,0 +1,60 @@
+// Recurring background work. Each job runs in one process at a time, whoever gets its advisory lock.
+import type { Db } from './db.ts'
+import type { Log } from './log.ts'
+import { bool, row } from './row.ts'
+import { sql } from './sql.ts'
+
+export type Job = {
+  name: string
+  everySeconds: number
+  run: (db: Db, now: Date) => Promise<void>
+}
+
+export type RunningJobs = { stop(): Promise<void> }
+
+type Needs = { db: Db; log: Log; now: () => Date }
+
+export function startJobs(jobs: Job[], needs: Needs): RunningJobs {
+  const stopping = new AbortController()
+  const loops = jobs.map((job) => repeat(job, needs, stopping.signal))
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all(loops)
+    },
+  }
+}
+
+async function repeat(job: Job, needs: Needs, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    await runOnce(job, needs).catch((error) => {
+      needs.log.error({ job: job.name, err: error }, 'background job failed')
+    })
+    await pause(job.everySeconds * 1000, stopping)
+  }
+}
+
+const Locked = row<{ locked: boolean }>({ locked: bool })
+
+export async function runOnce(job: Job, { db, now }: Pick<Needs, 'db' | 'now'>): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { locked } = await tx.one(
+      Locked,
+      sql`select pg_try_advisory_xact_lock(hashtextextended(${`job:${job.name}`}, 0)) as locked`,
+    )
+    if (locked) await job.run(tx, now())
+  })
+}
+
+function pause(ms: number, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      stopping.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    stopping.addEventListener('abort', done)
+    if (stopping.aborted) done()
+  })
+}

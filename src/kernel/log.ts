@@ -1,0 +1,14 @@
+import { type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/** On standard error: standard output is for what a command was asked to print. */
+export function openLog(level: string): Log {
+  // Asynchronous writes: a burst of lines shares one system call, and nothing is held back when idle.
+  return pino(
+    { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: false }),
+  )
+}
+
+export const silentLog: Log = pino({ level: 'silent' })

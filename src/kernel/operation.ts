@@ -1,0 +1,140 @@
+// An operation is declared once, as a plain object. Routes, validation, gates, OpenAPI, agent tools,
+// capabilities and the contract tests read it; nothing about an operation stands anywhere else.
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Ctx } from './ctx.ts'
+import type { Face, RefusalMaker } from './refusal.ts'
+import type { Scope } from './scope.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+export const areas = [
+  'Discovery',
+  'Transactional',
+  'Messages',
+  'Campaigns',
+  'Contacts',
+  'Domains',
+  'Deliverability',
+  'Account',
+  'Webhooks',
+  'Outreach',
+  'Media library',
+  'Data-subject rights',
+  'Segments',
+  'Events',
+] as const
+
+/** read and dry change nothing; irreversible cannot be taken back. */
+export type Effect = 'read' | 'dry' | 'change' | 'irreversible'
+
+type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = {
+  /** noun.verb; audit log, metrics, OpenAPI operationId, agent tool. Shared by the faces of one act. */
+  name: string
+  http: `${Method} /${string}`
+  area: (typeof areas)[number]
+  summary: string
+  description?: string
+  /** null: any valid key. */
+  scope: Scope | null
+  /** Answers without a key. */
+  public?: true
+  effect: Effect
+  perMinute?: number
+  idempotent?: true
+  params?: P
+  query?: Q
+  body?: B
+  maxBodyBytes?: number
+  /** The first is the usual one; run picks another with `answer(status, body)`. */
+  status?: number | number[]
+  reply: R
+  refusals?: RefusalMaker[]
+  /** Top-level fields that never reach the audit log. */
+  secret?: string[]
+  /** Answers in place of the 503 error when the database does not. */
+  whenDatabaseDown?: () => Answer<Static<R>>
+}
+
+export type Input<P, Q, B> = { params: P; query: Q; body: B }
+
+type Run<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = (
+  ctx: Ctx,
+  input: Input<Static<P>, Static<Q>, Static<B>>,
+) => Promise<Static<R> | Answer<Static<R>>>
+
+export type Operation = {
+  name: string
+  method: Method
+  path: string
+  face: Face
+  area: (typeof areas)[number]
+  summary: string
+  description?: string
+  scope: Scope | null
+  public: boolean
+  effect: Effect
+  perMinute: number
+  idempotent: boolean
+  params?: TObject
+  query?: TObject
+  body?: TSchema
+  maxBodyBytes: number
+  statuses: number[]
+  reply: TSchema
+  refusals: RefusalMaker[]
+  secret: string[]
+  whenDatabaseDown?: () => Answer<unknown>
+  run: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
+}
+
+export class Answer<T> {
+  readonly status: number
+  readonly body: T
+
+  constructor(status: number, body: T) {
+    this.status = status
+    this.body = body
+  }
+}
+
+export function answer<T>(status: number, body: T): Answer<T> {
+  return new Answer(status, body)
+}
+
+export const usualPerMinute = 600
+const usualMaxBodyBytes = 1024 * 1024
+
+export function operation<
+  R extends TSchema,
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+>(declared: Declared<P, Q, B, R>) {
+  const { http, status = 200, ...rest } = declared
+  const [method, path] = http.split(' ') as [Method, string]
+  // A second call, because only then does TypeScript keep the literal types of the reply.
+  return {
+    run: (run: Run<P, Q, B, R>): Operation => ({
+      perMinute: usualPerMinute,
+      maxBodyBytes: usualMaxBodyBytes,
+      ...rest,
+      refusals: declared.refusals ?? [],
+      secret: declared.secret ?? [],
+      public: declared.public ?? false,
+      idempotent: declared.idempotent ?? false,
+      method,
+      path,
+      face: path.startsWith('/v3/') ? 'v3' : 'own',
+      statuses: [status].flat(),
+      run: run as unknown as Operation['run'],
+    }),
+  }
+}
+
+export function operationId({ face, name }: Operation): string {
+  return face === 'v3' ? `v3.${name}` : name
+}
+
+export function changesNothing({ effect }: Operation): boolean {
+  return effect === 'read' || effect === 'dry'
+}

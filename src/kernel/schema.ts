@@ -1,0 +1,31 @@
+// The wire types that several features share. A schema here is JSON Schema as it stands.
+import { type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
+
+/** An object that takes no other fields: /api/v1 refuses unknown ones by name, /v3 drops them. */
+export function closed<P extends TProperties>(properties: P, options: { description?: string } = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...options })
+}
+
+export function words<const W extends readonly string[]>(
+  allowed: W,
+  options: { description?: string } = {},
+): TUnsafe<W[number]> {
+  return Type.Unsafe<W[number]>({ type: 'string', enum: [...allowed], ...options })
+}
+
+export function orNull<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()])
+}
+
+export const Time = Type.String({ format: 'date-time', description: 'ISO 8601' })
+
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Rows per page' })),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1024, description: 'next_cursor of the page before' }),
+  ),
+}
+
+export function pageOf<S extends TSchema>(row: S) {
+  return closed({ data: Type.Array(row), next_cursor: orNull(Type.String()) })
+}

@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { insertAccount, listAccounts, upsertLimit } from '../../features/accounts/account/queries.ts'
+import { makeKey, unrestricted } from '../../features/accounts/keys/make-key.ts'
+import { type Db, isUniqueViolation } from '../../kernel/db.ts'
+import { nearest } from '../../kernel/nearest.ts'
+import { knownOperationIds } from '../operations.ts'
+import { CommandFault, type Output, say, sayJson, table } from './print.ts'
+import { readCount } from './read-options.ts'
+import { withDatabase } from './with-database.ts'
+
+export function addAccount(program: Command): void {
+  const account = program.command('account').description('make, list and limit accounts')
+
+  account
+    .command('create <name>')
+    .description('make an account and its first key')
+    .option('--outreach', 'switch the outreach module on')
+    .option('--monthly-quota <n>', 'messages per month; unlimited when absent', readCount)
+    .option('--json', 'print the result as JSON')
+    .action(createAccount)
+
+  account
+    .command('list')
+    .description('list all accounts')
+    .option('--json', 'print the result as JSON')
+    .action(showAccounts)
+
+  account
+    .command('limit <account> <operation> <per-minute>')
+    .description('set how many requests per minute an account may make of one operation')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
+    .action(limitAccount)
+}
+
+type CreateOptions = Output & { outreach?: true; monthlyQuota?: number }
+
+async function createAccount(name: string, { json, outreach, monthlyQuota }: CreateOptions): Promise<void> {
+  const made = await withDatabase((db) =>
+    db.transaction(async (tx) => {
+      const { id } = await insertAccount(tx, {
+        name,
+        outreach: outreach === true,
+        monthlyQuota: monthlyQuota ?? null,
+      })
+      const { key } = await makeKey(tx, id, unrestricted)
+      return { id, key }
+    }),
+  ).catch((error) => {
+    if (!isUniqueViolation(error, 'accounts_name_idx')) throw error
+    throw new CommandFault(`there is an account named ${JSON.stringify(name)} already`)
+  })
+  if (json) sayJson({ account: made.id, key: made.key })
+  else say(`Account ${made.id} made. Its first key, shown only now:\n${made.key}`)
+}
+
+async function showAccounts({ json }: Output): Promise<void> {
+  const accounts = await withDatabase((db) => listAccounts(db))
+  if (json) return sayJson(accounts)
+  const rows = accounts.map((one) => [
+    one.id,
+    one.name,
+    one.outreach_enabled ? 'on' : 'off',
+    one.monthly_quota,
+    one.created_at.toISOString(),
+  ])
+  say(table(['ID', 'NAME', 'OUTREACH', 'MONTHLY QUOTA', 'CREATED'], rows))
+}
+
+async function limitAccount(
+  account: string,
+  operation: string,
+  perMinute: string,
+  { json }: Output,
+): Promise<void> {
+  const limit = readCount(perMinute)
+  refuseUnknownOperation(operation)
+  await withDatabase(async (db) => {
+    await refuseUnknownAccount(db, account)
+    await upsertLimit(db, account, operation, limit)
+  })
+  if (json) sayJson({ account, operation, per_minute: limit })
+  else say(`Account ${account} may call ${operation} ${limit} times a minute.`)
+}
+
+export async function refuseUnknownAccount(db: Db, account: string): Promise<void> {
+  if (/^\d{1,18}$/.test(account) && (await listAccounts(db, account)).length > 0) return
+  throw new CommandFault(`there is no account ${JSON.stringify(account)}; see: posthorn account list`)
+}
+
+function refuseUnknownOperation(operation: string): void {
+  const known = knownOperationIds()
+  if (known.includes(operation)) return
+  const meant = nearest(operation, known)
+  throw new CommandFault(
+    `there is no operation ${JSON.stringify(operation)}${meant ? `; did you mean ${meant}?` : ''}`,
+  )
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { readConfig, settingsHelp } from '../config.ts'
+import { type Role, type Running, roles, start } from '../start.ts'
+import { CommandFault, say, sayJson } from './print.ts'
+
+export function addStart(program: Command): void {
+  program
+    .command('start')
+    .description('start the service')
+    .option('--role <roles>', `parts to run, with commas between: ${roles.join(', ')}`, roles.join(','))
+    .option('--json', 'print the start-up report as JSON')
+    .addHelpText(
+      'after',
+      `
+${settingsHelp()}
+
+Examples:
+  posthorn start                                    everything, on an embedded PostgreSQL in ./data
+  DATABASE_URL=postgres://… posthorn start --role api     one of many processes on one database`,
+    )
+    .action(async ({ role, json }: { role: string; json?: true }) => {
+      const running = await start({ config: readConfig(), roles: readRoles(role) })
+      stopOnSignals(running)
+      if (json) sayJson({ url: running.url ?? null, key: running.madeKey, database: running.database })
+      else say(banner(running))
+    })
+}
+
+function readRoles(given: string): Role[] {
+  const names = given.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !roles.some((role) => role === name))
+  if (unknown === undefined) return names as Role[]
+  throw new CommandFault(`there is no role ${JSON.stringify(unknown)}; known: ${roles.join(', ')}`, 2)
+}
+
+function banner({ url, madeKey, database }: Running): string {
+  const lines = ['', 'Posthorn is ready.', '']
+  if (url) lines.push(`  API       ${url}/api/v1`, `  Docs      ${url}/docs`)
+  lines.push(`  Database  ${database}`)
+  if (madeKey) lines.push(`  Key       ${madeKey}`, '', '  The key is shown only now. Keep it.')
+  if (madeKey && url) lines.push('', '  Try it:', `  curl -H 'api-key: ${madeKey}' ${url}/api/v1/usage`)
+  return [...lines, ''].join('\n')
+}
+
+const patienceMs = 9_000
+
+function stopOnSignals(running: Running): void {
+  let isStopping = false
+  const stop = () => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    // What is still under way after that is left to the next start; nothing accepted is lost by it.
+    setTimeout(() => process.exit(0), patienceMs).unref()
+    running.stop().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}

@@ -1,0 +1,141 @@
+// The only reader of the environment. Every variable stands once: name, meaning, default, how it is read.
+import { nearest } from '../kernel/nearest.ts'
+
+type Read<T> = (value: string) => T | Fault
+type Setting<T> = { env: string; doc: string; default?: string; read: Read<T> }
+
+/** What is wrong with a value, to follow its variable's name: "must be …". */
+class Fault {
+  readonly says: string
+
+  constructor(says: string) {
+    this.says = says
+  }
+}
+
+const text: Read<string> = (value) => value
+
+const port: Read<number> = (value) =>
+  /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : new Fault('must be a port, 0 to 65535')
+
+const wholeNumber: Read<number> = (value) =>
+  /^\d{1,6}$/.test(value) ? Number(value) : new Fault('must be a whole number')
+
+const factor: Read<number> = (value) =>
+  /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 && Number(value) <= 1e6
+    ? Number(value)
+    : new Fault('must be a number above 0, such as 1 or 0.5')
+
+const oneOf =
+  <const W extends readonly string[]>(...words: W): Read<W[number]> =>
+  (value) =>
+    words.includes(value) ? value : new Fault(`must be one of ${words.join(', ')}`)
+
+const httpUrl: Read<string> = (value) =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+    ? value.replace(/\/+$/, '')
+    : new Fault('must be an address such as https://mail.example.com')
+
+const postgresUrl: Read<string> = (value) =>
+  URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
+    ? value
+    : new Fault('must be an address such as postgres://user:password@host:5432/database')
+
+const apiKey: Read<string> = (value) =>
+  /^[\x21-\x7e]{24,255}$/.test(value)
+    ? value
+    : new Fault('must have 24 to 255 printable characters without spaces')
+
+const setting = <T>(env: string, doc: string, read: Read<T>, fallback?: string): Setting<T> => ({
+  env,
+  doc,
+  read,
+  default: fallback,
+})
+
+export const settings = {
+  host: setting('POSTHORN_HOST', 'address to listen on', text, '127.0.0.1'),
+  port: setting('POSTHORN_PORT', 'port of the HTTP interface', port, '8025'),
+  baseUrl: setting('POSTHORN_BASE_URL', 'public address; http://{host}:{port} when absent', httpUrl),
+  dataDir: setting('POSTHORN_DATA_DIR', 'folder of the embedded database and of secrets', text, './data'),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    'PostgreSQL 14 or newer; the embedded one is used when absent',
+    postgresUrl,
+  ),
+  apiKey: setting('POSTHORN_API_KEY', 'the first key, 24 characters or more; made when absent', apiKey),
+  transport: setting('POSTHORN_TRANSPORT', 'where messages go', oneOf('capture'), 'capture'),
+  rateLimitFactor: setting(
+    'POSTHORN_RATE_LIMIT_FACTOR',
+    'multiplies every rate limit, for load tests',
+    factor,
+    '1',
+  ),
+  dns: setting('POSTHORN_DNS', 'resolvers, host:port with commas between; the system’s when absent', text),
+  metricsToken: setting('POSTHORN_METRICS_TOKEN', 'bearer token that opens /metrics to other machines', text),
+  trustedProxies: setting(
+    'POSTHORN_TRUSTED_PROXIES',
+    'how many proxies stand in front, for the caller’s address',
+    wholeNumber,
+    '0',
+  ),
+  logLevel: setting(
+    'POSTHORN_LOG_LEVEL',
+    'how much is logged',
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    'info',
+  ),
+}
+
+type Settings = typeof settings
+type Value<S> = S extends Setting<infer T> ? T : never
+type Required = 'host' | 'port' | 'dataDir' | 'transport' | 'rateLimitFactor' | 'trustedProxies' | 'logLevel'
+export type Config = {
+  [K in keyof Settings]: K extends Required ? Value<Settings[K]> : Value<Settings[K]> | undefined
+}
+
+/** One line per wrong setting. */
+export class ConfigFault extends Error {}
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const faults: string[] = []
+  const entries = Object.entries(settings).map(([name, one]) => {
+    const given = env[one.env]?.trim() || one.default
+    const value = given === undefined ? undefined : one.read(given)
+    if (value instanceof Fault) faults.push(`${one.env} ${value.says}${shown(one.env, given)}`)
+    return [name, value]
+  })
+  if (faults.length > 0) throw new ConfigFault(faults.join('\n'))
+  return Object.fromEntries(entries)
+}
+
+// These hold secrets, which have no place on a terminal or in a log.
+const hidden = new Set(['POSTHORN_API_KEY', 'DATABASE_URL', 'POSTHORN_METRICS_TOKEN'])
+
+function shown(env: string, given: string | undefined): string {
+  return hidden.has(env) ? '' : `, not ${JSON.stringify(given)}`
+}
+
+/** Names that look like ours but are not: typing errors, mostly. Not refused, other versions may know them. */
+export function unknownVariables(env: NodeJS.ProcessEnv = process.env): string[] {
+  const known = Object.values(settings).map((one) => one.env)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('POSTHORN_') && !known.includes(name))
+    .map((name) => {
+      const meant = nearest(name, known)
+      return meant ? `${name} is unknown; did you mean ${meant}?` : `${name} is unknown to this version`
+    })
+}
+
+export function baseUrlOf({ baseUrl, host }: Config, actualPort: number): string {
+  const named = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return baseUrl ?? `http://${named.includes(':') ? `[${named}]` : named}:${actualPort}`
+}
+
+export function settingsHelp(): string {
+  const rows = Object.values(settings).map((one) => {
+    const fallback = one.default === undefined ? '' : ` (${one.default})`
+    return `  ${one.env.padEnd(27)} ${one.doc}${fallback}`
+  })
+  return ['Settings, read from the environment (default):', ...rows].join('\n')
+}

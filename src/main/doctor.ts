@@ -1,0 +1,116 @@
+// Looks at what the service would need, without starting it.
+
+import { Resolver } from 'node:dns/promises'
+import { access, constants, mkdir } from 'node:fs/promises'
+import pg from 'pg'
+import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
+import { openDatabase } from './database.ts'
+
+export type Check = { name: string; state: 'ok' | 'warning' | 'failed'; detail: string; mend?: string }
+
+export async function runChecks(): Promise<Check[]> {
+  const node = checkNode()
+  let config: Config
+  try {
+    config = readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error
+    const faults = error.message.split('\n')
+    return [node, ...faults.map((detail): Check => ({ name: 'configuration', state: 'failed', detail }))]
+  }
+  return [
+    node,
+    ...checkConfiguration(config),
+    await checkDataFolder(config),
+    await checkDatabase(config),
+    checkTransport(config),
+    await checkDns(config),
+  ]
+}
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const isNew = major > 20 || (major === 20 && minor >= 19)
+  const detail = `Node ${process.versions.node}`
+  if (isNew) return { name: 'node', state: 'ok', detail }
+  return { name: 'node', state: 'failed', detail, mend: 'install Node 20.19 or newer' }
+}
+
+function checkConfiguration(config: Config): Check[] {
+  const unknown = unknownVariables().map(
+    (detail): Check => ({ name: 'configuration', state: 'warning', detail }),
+  )
+  if (unknown.length > 0) return unknown
+  const detail = `listening on ${config.host}:${config.port}`
+  return [{ name: 'configuration', state: 'ok', detail }]
+}
+
+async function checkDataFolder({ dataDir }: Config): Promise<Check> {
+  const name = 'data folder'
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    return { name, state: 'ok', detail: dataDir }
+  } catch (error) {
+    const mend = 'give this user write access to it, or set POSTHORN_DATA_DIR to another folder'
+    return { name, state: 'failed', detail: `${dataDir}: ${oneLine(error)}`, mend }
+  }
+}
+
+async function checkDatabase(config: Config): Promise<Check> {
+  const name = 'database'
+  try {
+    const database = await openDatabase(config, 'command')
+    try {
+      return { name, state: 'ok', detail: `${database.kind}, PostgreSQL ${await versionAt(database.url)}` }
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    const mend = config.databaseUrl
+      ? 'check DATABASE_URL and that the server takes connections from here'
+      : 'mend what the line above says, or set DATABASE_URL to use another server'
+    return { name, state: 'failed', detail: oneLine(error), mend }
+  }
+}
+
+async function versionAt(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    const { rows } = await client.query(`select current_setting('server_version') as version`)
+    return rows[0].version
+  } finally {
+    await client.end()
+  }
+}
+
+function checkTransport({ transport }: Config): Check {
+  return {
+    name: 'transport',
+    state: 'warning',
+    detail: `${transport}: no message leaves this machine`,
+  }
+}
+
+/** Any answer will do, also "no such name": it shows that a resolver is there. */
+async function checkDns({ dns }: Config): Promise<Check> {
+  const name = 'dns'
+  const resolver = new Resolver({ timeout: 2_000, tries: 1 })
+  try {
+    if (dns) resolver.setServers(dns.split(',').map((server) => server.trim()))
+    await resolver.resolveNs('.').catch((error) => {
+      if (!['ENOTFOUND', 'ENODATA'].includes(error.code)) throw error
+    })
+    return { name, state: 'ok', detail: `answers from ${resolver.getServers().join(', ')}` }
+  } catch (error) {
+    const detail = `${resolver.getServers().join(', ')}: ${oneLine(error)}`
+    const mend = 'set POSTHORN_DNS to a resolver that answers; without one, domains cannot be verified'
+    return { name, state: 'warning', detail, mend }
+  }
+}
+
+function oneLine(error: unknown): string {
+  const found = error instanceof AggregateError ? error.errors[0] : error
+  return (found instanceof Error ? found.message : String(found)).replaceAll(/\s*\n\s*/g, ' ')
+}

@@ -1,0 +1,81 @@
+// Plain SQL files, forward only, each applied once. Processes that start together wait for each other.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { packageRoot } from './package-root.ts'
+
+// An arbitrary number that stands for "someone is migrating this database".
+const lockKey = 7_046_029_254
+const oldestServer = 140_000
+
+type Migration = { name: string; text: string; checksum: string }
+
+/** What the operator must mend before the database can be used. */
+export class MigrationFault extends Error {}
+
+export async function migrate(url: string): Promise<{ applied: string[]; total: number }> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    await refuseOldServer(client)
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await client.query(`create table if not exists schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
+    const files = await readMigrations(join(packageRoot(), 'db', 'migrations'))
+    const pending = pendingOf(files, await appliedIn(client))
+    for (const migration of pending) await apply(client, migration)
+    return { applied: pending.map(({ name }) => name), total: files.length }
+  } finally {
+    await client.end()
+  }
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+  )
+  if (rows[0].number >= oldestServer) return
+  throw new MigrationFault(`PostgreSQL ${rows[0].name} is too old; Posthorn needs 14 or newer`)
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(folder, name), 'utf8')
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+async function appliedIn(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query('select name, checksum from schema_migrations')
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]))
+}
+
+export function pendingOf(files: Migration[], applied: Map<string, string>): Migration[] {
+  for (const name of applied.keys()) {
+    if (files.some((file) => file.name === name)) continue
+    throw new MigrationFault(
+      `the database has ${name}, which this version does not know: start a newer Posthorn`,
+    )
+  }
+  for (const { name, checksum } of files) {
+    if ((applied.get(name) ?? checksum) === checksum) continue
+    throw new MigrationFault(`${name} was changed after it had been applied: add a new migration instead`)
+  }
+  return files.filter(({ name }) => !applied.has(name))
+}
+
+async function apply(client: pg.Client, { name, text, checksum }: Migration): Promise<void> {
+  try {
+    await client.query('begin')
+    await client.query(text)
+    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}

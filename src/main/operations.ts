@@ -1,0 +1,53 @@
+// The whole interface, in the order of the specification.
+import { getAccount, type Relay } from '../features/accounts/account/api.v3.ts'
+import { listAudit } from '../features/accounts/audit/api.own.ts'
+import { getSettings, updateSettings } from '../features/accounts/settings/api.own.ts'
+import { getUsage } from '../features/accounts/usage/api.own.ts'
+import { getCapabilities, getHealth } from '../features/discovery/api.own.ts'
+import { describeCapabilities } from '../features/discovery/capabilities.ts'
+import type { Probes } from '../features/discovery/health.ts'
+import { longestIdempotencyKey } from '../gates/idempotency.ts'
+import { type Operation, operationId } from '../kernel/operation.ts'
+
+export type OperationNeeds = {
+  probes: Probes
+  relay: Relay
+  version: string
+  baseUrl: string
+  rateFactor: number
+}
+
+export function declareOperations(needs: OperationNeeds): Operation[] {
+  let described: ReturnType<typeof describeCapabilities> | undefined
+  const operations: Operation[] = [
+    getCapabilities(() => {
+      described ??= describeCapabilities(operations, { ...needs, longestIdempotencyKey })
+      return described
+    }),
+    getHealth(needs.probes),
+    listAudit,
+    getSettings,
+    updateSettings,
+    getUsage,
+    getAccount(needs.relay),
+  ]
+  return operations
+}
+
+/** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
+export function declarationsOnly(): Operation[] {
+  return declareOperations({
+    probes: {
+      queue: async () => ({ depth: null, oldest_s: null }),
+      transport: () => ({ kind: 'none', state: 'unknown' }),
+    },
+    relay: { enabled: false, host: '', port: 0 },
+    version: '0.0.0',
+    baseUrl: 'http://127.0.0.1:8025',
+    rateFactor: 1,
+  })
+}
+
+export function knownOperationIds(): string[] {
+  return declarationsOnly().map(operationId)
+}

@@ -1,0 +1,94 @@
+// Puts the service together: pools, gates, operations, HTTP. Nothing is made at import time.
+import { randomBytes } from 'node:crypto'
+import { type HttpFace, openHttp } from '../faces/http/server.ts'
+import { openMetrics } from '../faces/metrics/metrics.ts'
+import { ensureInstallation } from '../features/accounts/account/queries.ts'
+import type { Probes } from '../features/discovery/health.ts'
+import { pingDatabase } from '../features/discovery/queries.ts'
+import { openGates } from '../gates/gates.ts'
+import { openPool, type PooledDb } from '../kernel/db.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Operation } from '../kernel/operation.ts'
+import type { Config } from './config.ts'
+import { declareOperations } from './operations.ts'
+import { packageVersion } from './package-root.ts'
+
+export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
+
+export type PoolNeeds = { url: string; log: Log; strict: boolean }
+
+export function openPools({ url, log, strict }: PoolNeeds): Pools {
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
+  const shared = { url, checkRows: strict, onError }
+  const db = openPool({ ...shared, max: 10, name: 'posthorn', durable: true })
+  const quick = openPool({ ...shared, max: 3, name: 'posthorn quick', durable: false })
+  return {
+    db,
+    quick,
+    close: async () => {
+      await Promise.all([db.close(), quick.close()])
+    },
+  }
+}
+
+export type ServiceNeeds = {
+  config: Config
+  pools: Pools
+  log: Log
+  baseUrl: string
+  /** Under test: replies and refusals are held against their declarations. */
+  strict: boolean
+  now?: () => Date
+  /** Under test: operations of the test's own beside the declared ones. */
+  extraOperations?: Operation[]
+}
+
+export type Service = { http: HttpFace; operations: Operation[]; beginStopping(): void }
+
+export async function openService(needs: ServiceNeeds): Promise<Service> {
+  const { config, pools, log, baseUrl, strict } = needs
+  const { cursor_key } = await ensureInstallation(pools.db, randomBytes(32))
+  const version = packageVersion()
+  const rateFactor = config.rateLimitFactor
+  const relay = { enabled: false, host: '', port: 0 }
+  const operations = [
+    ...declareOperations({ probes: probesOf(config), relay, version, baseUrl, rateFactor }),
+    ...(needs.extraOperations ?? []),
+  ]
+  const now = needs.now ?? (() => new Date())
+  const gates = openGates(operations, {
+    db: pools.db,
+    quick: pools.quick,
+    log,
+    now,
+    cursorKey: cursor_key,
+    rateFactor,
+    strict,
+  })
+  let isStopping = false
+  const http = await openHttp({
+    gates,
+    operations,
+    version,
+    baseUrl,
+    metrics: openMetrics(),
+    metricsToken: config.metricsToken,
+    trustedProxies: config.trustedProxies,
+    isReady: async () => {
+      if (isStopping) throw new Error('stopping')
+      await pingDatabase(pools.db)
+    },
+  })
+  const beginStopping = () => {
+    isStopping = true
+  }
+  return { http, operations, beginStopping }
+}
+
+// No operation queues a message in this version, so the queue is always empty.
+function probesOf({ transport }: Config): Probes {
+  return {
+    queue: async () => ({ depth: 0, oldest_s: null }),
+    transport: () => ({ kind: transport, state: 'ok' }),
+  }
+}

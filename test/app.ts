@@ -1,0 +1,123 @@
+// The service on a database of its own, over real sockets.
+import { randomBytes } from 'node:crypto'
+import { after } from 'node:test'
+import pg from 'pg'
+import { insertAccount } from '../src/features/accounts/account/queries.ts'
+import { type KeyRestrictions, makeKey, unrestricted } from '../src/features/accounts/keys/make-key.ts'
+import { silentLog } from '../src/kernel/log.ts'
+import type { Operation } from '../src/kernel/operation.ts'
+import { readConfig } from '../src/main/config.ts'
+import { openPools, openService, type Pools } from '../src/main/wire.ts'
+
+const server = process.env.POSTHORN_TEST_SERVER ?? ''
+if (!server) throw new Error('run the tests with: npm test [-- FILE…]')
+
+/** A copy of the migrated template; dropped when the file's tests are over. */
+export async function makeDatabase(): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer(`create database ${name} template posthorn`)
+  after(() => onServer(`drop database ${name} with (force)`))
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+async function onServer(statement: string): Promise<void> {
+  const url = new URL(server)
+  // Not the template itself: nobody may be connected to it while it is copied.
+  url.pathname = '/postgres'
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+export type App = {
+  url: string
+  databaseUrl: string
+  pools: Pools
+  operations: Operation[]
+  /** An unrestricted key of a fresh account. */
+  key: string
+  accountId: string
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>
+  makeAccount(): Promise<{ accountId: string; key: string }>
+  makeKey(restrictions?: Partial<KeyRestrictions>, accountId?: string): Promise<{ id: string; key: string }>
+}
+
+export type CallOptions = {
+  key?: string | null
+  body?: unknown
+  headers?: Record<string, string>
+  raw?: string
+}
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails if it is not there
+export type Reply = { status: number; headers: Headers; text: string; body: any }
+
+export type AppOptions = {
+  databaseUrl?: string
+  extraOperations?: Operation[]
+  now?: () => Date
+  env?: Record<string, string>
+}
+
+export async function makeApp(options: AppOptions = {}): Promise<App> {
+  const databaseUrl = options.databaseUrl ?? (await makeDatabase())
+  const pools = openPools({ url: databaseUrl, log: silentLog, strict: true })
+  const config = readConfig({ DATABASE_URL: databaseUrl, ...options.env })
+  const service = await openService({
+    config,
+    pools,
+    log: silentLog,
+    strict: true,
+    baseUrl: 'http://test',
+    ...options,
+  })
+  const url = `http://127.0.0.1:${await service.http.listen('127.0.0.1', 0)}`
+  after(async () => {
+    await service.http.close()
+    await pools.close()
+  })
+  const makers = makersFor(pools)
+  const { accountId, key } = await makers.makeAccount()
+  return {
+    url,
+    databaseUrl,
+    pools,
+    operations: service.operations,
+    key,
+    accountId,
+    makeAccount: makers.makeAccount,
+    makeKey: (restrictions, account = accountId) => makers.makeKey(account, restrictions),
+    call: (method, path, given = {}) => call(url, method, path, { key, ...given }),
+  }
+}
+
+function makersFor({ db }: Pools) {
+  const makeKeyOf = (accountId: string, restrictions: Partial<KeyRestrictions> = {}) =>
+    makeKey(db, accountId, { ...unrestricted, name: 'test key', ...restrictions })
+  return {
+    makeKey: makeKeyOf,
+    async makeAccount() {
+      const name = `account ${randomBytes(4).toString('hex')}`
+      const { id } = await insertAccount(db, { name, outreach: false, monthlyQuota: null })
+      return { accountId: id, key: (await makeKeyOf(id)).key }
+    },
+  }
+}
+
+export async function call(base: string, method: string, path: string, options: CallOptions): Promise<Reply> {
+  const headers: Record<string, string> = { ...options.headers }
+  if (options.key) headers['api-key'] ??= options.key
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
+  if (body !== undefined) headers['content-type'] ??= 'application/json'
+  const response = await fetch(base + path, { method, headers, body, redirect: 'manual' })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text ? JSON.parse(text) : text,
+  }
+}
