@@ -1,5 +1,6 @@
 // From what the validator found to sentences that a person or an agent can act on.
 import type { ErrorObject } from 'ajv'
+import { formatWords } from '../kernel/formats.ts'
 import { nearest } from '../kernel/nearest.ts'
 import type { Fault } from '../kernel/refusal.ts'
 
@@ -84,14 +85,6 @@ function typeWords(types: string | string[]): string {
     .flat()
     .map((type) => typeNames[type] ?? type)
     .join(' or ')
-}
-
-const formatWords: Record<string, string> = {
-  'date-time': 'an ISO 8601 time with a zone, such as 2026-11-15T09:30:00Z',
-  date: 'a date such as 2026-11-15',
-  email: 'an email address',
-  uri: 'an absolute address such as https://example.com/page',
-  uuid: 'a UUID',
 }
 
 function sayOf({ keyword, params, parentSchema }: ErrorObject): string {

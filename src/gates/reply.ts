@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
+import { addAllFormats } from '../kernel/formats.ts'
 import type { Log } from '../kernel/log.ts'
 import { Answer, type Operation } from '../kernel/operation.ts'
-import { type Refusal, Refusal as RefusalClass } from '../kernel/refusal.ts'
+import { Refusal } from '../kernel/refusal.ts'
 import {
   commonRefusals,
   idempotencyInProgress,
@@ -33,8 +33,7 @@ function textOf(value: unknown): string {
 
 /** Under test: a reply that its declaration does not describe is a bug. */
 export function replyChecker() {
-  const ajv = new Ajv({ strict: false, allErrors: true })
-  addFormats.default(ajv)
+  const ajv = addAllFormats(new Ajv({ strict: false, allErrors: true }))
   const compiled = new Map<Operation, ValidateFunction>()
 
   return (op: Operation, { status, value }: { status: number; value: unknown }) => {
@@ -49,7 +48,7 @@ export function replyChecker() {
 
 /** Anything thrown that is not a refusal is a bug: logged with its stack, answered with a bare sentence. */
 export function asRefusal(error: unknown, log: Log, about: object): Refusal {
-  if (error instanceof RefusalClass) return error
+  if (error instanceof Refusal) return error
   log.error({ ...about, err: error }, 'internal error')
   return internalError()
 }

@@ -1,7 +1,7 @@
 // Every fault at once, each with its place and, for an unknown field, the name that was probably meant.
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
+import { addAllFormats } from '../kernel/formats.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Fault, Refusal } from '../kernel/refusal.ts'
 import { invalidParameter, missingParameter, unknownParameter } from '../kernel/refusals.ts'
@@ -25,11 +25,7 @@ const makers = {
 
 export function validatorMaker() {
   const ajvs = Object.fromEntries(
-    Object.entries(makers).map(([name, make]) => {
-      const ajv = make()
-      addFormats.default(ajv)
-      return [name, ajv]
-    }),
+    Object.entries(makers).map(([name, make]) => [name, addAllFormats(make())]),
   ) as Record<keyof typeof makers, Ajv>
 
   return (op: Operation): Validate => {

@@ -36,11 +36,12 @@ function isTooDeep(text: string): boolean {
 
 // The engine's own message quotes the body; what a client sent is not given back.
 function place(text: string, error: unknown): string {
-  const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
-  if (position === undefined) return 'it ends too early'
+  const message = error instanceof Error ? error.message : ''
+  if (/unexpected end/i.test(message)) return 'it ends too early'
+  const position = /position (\d+)/.exec(message)?.[1]
+  if (position === undefined) return 'a character is out of place'
   const before = text.slice(0, Number(position))
-  const line = before.split('\n').length
-  return `line ${line}, column ${before.length - before.lastIndexOf('\n')}`
+  return `line ${before.split('\n').length}, column ${before.length - before.lastIndexOf('\n')}`
 }
 
 /** The same text for the same value, whatever the order of its keys. */

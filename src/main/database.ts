@@ -1,22 +1,72 @@
 // The database a command or the service uses: the one named by DATABASE_URL, or the embedded one.
-import { openEmbeddedPostgres } from '../adapters/embedded-postgres/embedded-postgres.ts'
+import {
+  type EmbeddedPostgres,
+  EmbeddedPostgresError,
+  openEmbeddedPostgres,
+} from '../adapters/embedded-postgres/embedded-postgres.ts'
 import { type Log, silentLog } from '../kernel/log.ts'
 import type { Config } from './config.ts'
 
 export type OpenedDatabase = { url: string; kind: 'embedded' | 'external'; close(): Promise<void> }
 
 export async function openDatabase(
-  config: Config,
+  { databaseUrl, dataDir }: Config,
   mode: 'service' | 'command',
   log: Log = silentLog,
 ): Promise<OpenedDatabase> {
-  if (config.databaseUrl !== undefined) {
-    return { url: config.databaseUrl, kind: 'external', close: async () => {} }
-  }
-  const embedded = await openEmbeddedPostgres({
-    dataDir: config.dataDir,
-    mode,
-    onExit: (detail) => log.error({ detail }, 'the embedded database stopped'),
-  })
+  if (databaseUrl !== undefined) return { url: databaseUrl, kind: 'external', close: async () => {} }
+  if (mode === 'service') return keepEmbedded(dataDir, log)
+  const embedded = await openEmbeddedPostgres({ dataDir, mode })
   return { url: embedded.url, kind: 'embedded', close: () => embedded.stop() }
+}
+
+const restartPausesMs = [0, 1_000, 5_000, 15_000, 60_000]
+
+/** The service answers for its database: one that dies is started again, on the port that the pools know. */
+async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> {
+  let isClosing = false
+  let restarting: Promise<void> | undefined
+  const open = (port?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port, onExit })
+  let embedded: EmbeddedPostgres
+
+  function onExit(detail: string) {
+    log.error({ detail }, 'the embedded database is gone; starting it again')
+    restarting ??= restart().finally(() => {
+      restarting = undefined
+    })
+  }
+
+  async function restart() {
+    for (let tries = 0; !isClosing; tries++) {
+      await pause(restartPausesMs[Math.min(tries, restartPausesMs.length - 1)] ?? 0, () => isClosing)
+      if (isClosing) return
+      // Frees the lock when only the connection was lost.
+      await embedded.stop().catch(() => undefined)
+      const reopened = await open(embedded.port).catch((error) => error as Error)
+      if (!(reopened instanceof Error)) {
+        embedded = reopened
+        return log.info('the embedded database is back')
+      }
+      log.error({ err: reopened }, 'the embedded database did not start')
+      if (!(reopened instanceof EmbeddedPostgresError)) throw reopened
+    }
+  }
+
+  embedded = await open()
+  return {
+    url: embedded.url,
+    kind: 'embedded',
+    close: async () => {
+      isClosing = true
+      await restarting?.catch(() => undefined)
+      await embedded.stop()
+    },
+  }
+}
+
+async function pause(ms: number, isOver: () => boolean): Promise<void> {
+  const end = performance.now() + ms
+  while (performance.now() < end && !isOver()) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
 }

@@ -9,6 +9,7 @@ export { EmbeddedPostgresError }
 
 export type EmbeddedPostgres = {
   url: string
+  port: number
   /** A live server was found, for instance after the service was killed. */
   adopted: boolean
   /** We hold the service lock, so that stop() shuts the server down. */
@@ -21,6 +22,8 @@ export type EmbeddedPostgresOptions = {
   /** A service owns the server or fails; a command uses the one that runs, or starts one for its own time. */
   mode: Mode
   waitMs?: number
+  /** Tried first; set when a server that died is started again under its clients. */
+  port?: number
   onLog?: (line: string) => void
   /** The server, or our hold on it, was lost without our asking. */
   onExit?: (detail: string) => void
@@ -29,7 +32,7 @@ export type EmbeddedPostgresOptions = {
 export const openEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   let endLog = async () => {}
   try {
-    const place = await preparePlace(options.dataDir)
+    const place = { ...(await preparePlace(options.dataDir)), wantedPort: options.port }
     if (options.onLog) endLog = await followLog(place.logFile, options.onLog)
     const joined = await join(place, options.mode, options.waitMs ?? 15_000)
     return handleOf(place, joined, options, endLog)
@@ -58,5 +61,5 @@ const handleOf = (
     return stopping
   }
   const url = `postgres://posthorn:${place.password}@127.0.0.1:${server.port}/posthorn`
-  return { url, adopted: server.adopted, ownsServer: owns, stop }
+  return { url, port: server.port, adopted: server.adopted, ownsServer: owns, stop }
 }

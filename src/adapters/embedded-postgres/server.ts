@@ -17,6 +17,8 @@ export type Place = {
   binaries: Binaries
   user: ServerUser | undefined
   password: string
+  /** Where clients expect it: the port of the server that this start replaces. */
+  wantedPort?: number
 }
 export type Server = { pid: number; port: number; adopted: boolean }
 
@@ -48,7 +50,7 @@ const portTries = 5
 /** Undefined when another process was first; look for its server then. */
 export const startServer = async (place: Place, deadline: Deadline, pickPort = sparePort) => {
   for (let tries = 1; ; tries += 1) {
-    const port = await pickPort()
+    const port = (tries === 1 && place.wantedPort) || (await pickPort())
     const { pid, from } = await launch(place, port)
     if (await becomesReady(place, pid, deadline)) return { pid, port, adopted: false }
     const log = (await readLogFrom(place.logFile, from)).toString('utf8')

@@ -9,7 +9,7 @@ export function logRequests(
 ): void {
   app.addHook('onResponse', async (request, reply) => {
     const { admission } = request
-    const operation = admission?.op.name
+    const { operation } = request.routeOptions.config
     const seconds = reply.elapsedTime / 1000
     metrics.countRequest({ operation: operation ?? 'none', status: reply.statusCode, seconds })
     gates.log.info(

@@ -11,6 +11,9 @@ declare module 'fastify' {
     isPerforming: boolean
     refusedWith: string | null
   }
+  interface FastifyContextConfig {
+    operation?: string
+  }
 }
 
 export function bindOperations(app: FastifyInstance, gates: Gates, operations: Operation[]): void {
@@ -26,6 +29,7 @@ function bind(app: FastifyInstance, gates: Gates, op: Operation): void {
     method: op.method,
     url: routeOf(op.path),
     bodyLimit: op.maxBodyBytes,
+    config: { operation: op.name },
     // Key, scope and rate are settled before the body is read.
     onRequest: async (request, reply) => {
       request.admission = await admit(gates, op, callOf(request))

@@ -1,0 +1,179 @@
+import type { Outcome, Said } from '../../kernel/ports.ts'
+import type { Answer, Channel } from './channel.ts'
+import { deferredByTransport, outcomeOf, saidBy, tooLarge, unanswered } from './outcome.ts'
+import type { Session } from './session.ts'
+
+/** A message on its way, for one recipient. */
+export type Job = {
+  from: string
+  to: string
+  size: number
+  wire: Buffer
+  retried: boolean
+  settle(outcome: Outcome): void
+}
+
+export type Desk = {
+  /** The next message for this connection, if there is one and the connection may carry it. */
+  take(session: Session): Job | undefined
+  /** For another connection to carry. */
+  giveBack(job: Job, said: Said): void
+  /** The server has answered for a message. */
+  answered(session: Session): void
+}
+
+type Begun = { job: Job; refusal: Promise<Answer | undefined> }
+
+/**
+ * Carries messages until the desk has no more. Where the server allows it (RFC 2920 3.1), an envelope leaves
+ * in one packet, and the next envelope in the same packet as the end of the message before it.
+ */
+export async function carry(session: Session, desk: Desk): Promise<void> {
+  let begun = begin(session, desk)
+  while (begun) {
+    const { job } = begun
+    const refusal = await begun.refusal
+    begun = refusal ? concludeRefused(session, desk, { job, refusal }) : await carryBody(session, desk, job)
+    begun ??= begin(session, desk)
+  }
+}
+
+function begin(session: Session, desk: Desk): Begun | undefined {
+  for (;;) {
+    const job = session.channel.loss() ? undefined : desk.take(session)
+    if (job === undefined) return undefined
+    if (session.sizeLimit && job.size > session.sizeLimit) {
+      job.settle(tooLarge(job.size, session.sizeLimit))
+      continue
+    }
+    session.begun += 1
+    return { job, refusal: session.pipelining ? announceAtOnce(session, job) : announce(session, job) }
+  }
+}
+
+function commandsFor({ from, to, size }: Job, { sizeLimit }: Session): [string, string, string] {
+  return [
+    `MAIL FROM:<${from}>${sizeLimit === null ? '' : ` SIZE=${size}`}\r\n`,
+    `RCPT TO:<${to}>\r\n`,
+    'DATA\r\n',
+  ]
+}
+
+const wanted = [/^2/, /^2/, /^354/]
+
+/** The answer that stands against the message; undefined when the server waits for its text. */
+async function announce(session: Session, job: Job): Promise<Answer | undefined> {
+  const { channel, replyMs } = session
+  for (const [at, command] of commandsFor(job, session).entries()) {
+    channel.write(command)
+    const answer = await channel.answer(replyMs)
+    if (isRefused(answer, at)) {
+      // Only a MAIL that was taken leaves something to clear.
+      if (at > 0) await reset(session)
+      return answer
+    }
+  }
+  return undefined
+}
+
+async function announceAtOnce(session: Session, job: Job): Promise<Answer | undefined> {
+  const { channel, replyMs } = session
+  channel.write(commandsFor(job, session).join(''))
+  const [mail, rcpt, data] = await Promise.all([
+    channel.answer(replyMs),
+    channel.answer(replyMs),
+    channel.answer(replyMs),
+  ])
+  const refusal = [mail, rcpt, data].find(isRefused)
+  if (refusal === undefined) return undefined
+  if (data.reply?.code === 354) await sendNothing(session)
+  else await reset(session)
+  return refusal
+}
+
+const isRefused = ({ reply }: Answer, at: number) => !wanted[at]?.test(String(reply?.code))
+
+/** RFC 2920 3.1: a server that wants text for a message without recipient gets an empty one. */
+async function sendNothing({ channel, replyMs }: Session): Promise<void> {
+  channel.write('.\r\n')
+  await channel.answer(finalMs(replyMs))
+}
+
+async function reset({ channel, replyMs }: Session): Promise<void> {
+  if (channel.loss()) return
+  channel.write('RSET\r\n')
+  const { reply } = await channel.answer(replyMs)
+  if (reply && reply.code !== 250) channel.abandon(saidBy(reply, 'the mail server refuses RSET: '))
+}
+
+// RFC 5321 4.5.3.2.6: a server may take its time over the final dot; giving up early makes doubles.
+const finalMs = (replyMs: number) => 2 * replyMs
+
+// Above this a message is written piece by piece, so that its progress counts and its end is known.
+const pieceSize = 64 * 1024
+
+async function carryBody(session: Session, desk: Desk, job: Job): Promise<Begun | undefined> {
+  const { channel, pipelining, replyMs } = session
+  const answer = channel.answer(finalMs(replyMs))
+  let next: Begun | undefined
+  let isOut = true
+  if (job.wire.length > pieceSize) isOut = await writePieces(channel, job.wire, answer)
+  channel.together(() => {
+    if (job.wire.length <= pieceSize) channel.write(job.wire)
+    if (pipelining && isOut) next = begin(session, desk)
+  })
+  concludeSent(session, desk, { job, isOut, answer: await answer })
+  return next
+}
+
+/** Whether the final dot left; not when the connection broke or the server answered before it was due. */
+async function writePieces(channel: Channel, wire: Buffer, answer: Promise<Answer>): Promise<boolean> {
+  let answered = false
+  answer.then(() => {
+    answered = true
+  })
+  for (let at = 0; at < wire.length; at += pieceSize) {
+    const piece = wire.subarray(at, at + pieceSize)
+    const isWhole = await new Promise<boolean>((resolve) => channel.write(piece, resolve))
+    if (!isWhole || answered) return isWhole && at + pieceSize >= wire.length
+    channel.touch()
+  }
+  return true
+}
+
+type Refused = { job: Job; refusal: Answer }
+
+function concludeRefused(session: Session, desk: Desk, { job, refusal }: Refused): undefined {
+  conclude(session, desk, { job, answer: refusal, mayBeThere: false })
+}
+
+type Sent = { job: Job; answer: Answer; isOut: boolean }
+
+function concludeSent(session: Session, desk: Desk, { job, answer, isOut }: Sent) {
+  // After an answer in the middle of the text nobody knows what the server takes the rest for.
+  if (!isOut) session.channel.abandon(unanswered('the mail server answered before the message was complete'))
+  conclude(session, desk, { job, answer, mayBeThere: isOut })
+}
+
+type Concluded = { job: Job; answer: Answer; mayBeThere: boolean }
+
+function conclude(session: Session, desk: Desk, { job, answer, mayBeThere }: Concluded) {
+  const { reply, loss } = answer
+  const outcome = reply && outcomeOf(reply)
+  const isUsable = outcome && (mayBeThere || (outcome.kind !== 'accepted' && reply.code !== 421))
+  if (isUsable) {
+    session.answered += 1
+    desk.answered(session)
+    return job.settle(outcome)
+  }
+  const said = loss?.said ?? strangeAnswer(reply)
+  session.channel.abandon(said)
+  if (mayBeThere) job.settle({ kind: 'uncertain', ...said })
+  else if (job.retried || loss?.timedOut) job.settle(deferredByTransport(said))
+  else desk.giveBack(job, said)
+}
+
+function strangeAnswer(reply: Answer['reply']): Said {
+  if (reply?.code === 421) return saidBy(reply)
+  return unanswered(`the mail server answered ${reply?.code} where that means nothing`)
+}

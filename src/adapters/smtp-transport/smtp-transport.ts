@@ -1,0 +1,54 @@
+import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
+import type { Server } from './connect.ts'
+import { saidBy } from './outcome.ts'
+import { openPool } from './pool.ts'
+import { openSession, quit } from './session.ts'
+import { parseSmtpUrl } from './smtp-url.ts'
+import { pathOf, wireOf } from './wire.ts'
+
+export { type ParsedSmtpUrl, parseSmtpUrl } from './smtp-url.ts'
+
+export type SmtpTransportOptions = {
+  /**
+   * smtp://user:password@host:port or smtps://…, user and password percent-encoded. Options behind "?":
+   * `connections` (10), `messages` per connection (100), `name` for EHLO, `tls` required, opportunistic or off.
+   */
+  url: string
+  ca?: string | Buffer
+  /** The answer to the final dot has twice `replyMs`. */
+  timeouts?: { connectMs?: number; replyMs?: number; idleMs?: number }
+}
+
+/** Hands messages to a mail server by SMTP, over connections that stay open between messages. */
+export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptions): Transport {
+  const { connectMs = 10_000, replyMs = 60_000, idleMs = 20_000 } = timeouts
+  const server: Server = { ...parseSmtpUrl(url), ...(ca ? { ca } : {}), connectMs, replyMs, idleMs }
+  const pool = openPool(server)
+  let closing: Promise<void> | undefined
+  return {
+    kind: 'smtp',
+    signs: false,
+    takesMarketing: true,
+    // One on its way and one behind it on each connection, so that no connection waits for us.
+    concurrency: server.connections * 2,
+    async send({ envelopeFrom, recipient, raw }: Handover): Promise<Outcome> {
+      const from = envelopeFrom === '' ? '' : pathOf(envelopeFrom)
+      const message = { from, to: pathOf(recipient), size: raw.length, wire: wireOf(raw) }
+      return new Promise((settle) => pool.add({ ...message, retried: false, settle }))
+    },
+    verify: () => verify(server),
+    close() {
+      closing ??= pool.close()
+      return closing
+    },
+  }
+}
+
+async function verify(server: Server): Promise<void> {
+  const { channel } = await openSession(server, new AbortController().signal)
+  channel.write('NOOP\r\n')
+  const { reply, loss } = await channel.answer(server.replyMs)
+  await quit(channel, server.replyMs)
+  if (loss) throw new Error(loss.said.message)
+  if (reply.code !== 250) throw new Error(saidBy(reply, 'the mail server is not ready: ').message)
+}

@@ -1,0 +1,49 @@
+// The relaxed canonical forms of RFC 6376 §3.4.2 and §3.4.4.
+
+export type HeaderField = { name: string; text: string }
+
+const [tab, lf, cr, space] = [9, 10, 13, 32]
+
+/** The header fields in their order and the body of a message with CRLF line ends. */
+export function splitMessage(raw: Buffer): { fields: HeaderField[]; body: Buffer } {
+  const end = raw.indexOf('\r\n\r\n')
+  const head = raw.toString('latin1', 0, end < 0 ? raw.length : end)
+  const fields = head
+    .replace(/\r\n$/, '')
+    .split(/\r\n(?![ \t])/)
+    .map((text) => ({ name: text.slice(0, text.indexOf(':')).trim().toLowerCase(), text }))
+  return { fields, body: end < 0 ? Buffer.alloc(0) : raw.subarray(end + 4) }
+}
+
+/** Without the CRLF at its end. */
+export function relaxedHeader({ name, text }: HeaderField): string {
+  const value = text.slice(text.indexOf(':') + 1).replace(/\r\n(?=[ \t])/g, '')
+  return `${name}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
+}
+
+/** White space shrinks to one space and goes at line ends, blank lines go at the end; an empty body stays empty. */
+export function relaxedBody(body: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(body.length + 2)
+  let [at, lineEnds, gap] = [0, 0, false]
+  const endLine = () => {
+    out[at++] = cr
+    out[at++] = lf
+  }
+  for (let i = 0; i < body.length; i++) {
+    const byte = body[i] as number
+    if (byte === space || byte === tab) {
+      gap = true
+    } else if (byte === cr && body[i + 1] === lf) {
+      gap = false
+      lineEnds++
+      i++
+    } else {
+      for (; lineEnds > 0; lineEnds--) endLine()
+      if (gap) out[at++] = space
+      gap = false
+      out[at++] = byte
+    }
+  }
+  if (at > 0) endLine()
+  return out.subarray(0, at)
+}

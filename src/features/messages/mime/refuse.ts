@@ -1,0 +1,65 @@
+// The last line of defence: what got past the checks of the API is a bug, and is not sent.
+import type { Mail, MailAttachment } from './compose.ts'
+import type { MailAddress } from './fields.ts'
+import {
+  hasControl,
+  isContentId,
+  isContentType,
+  isHeaderName,
+  isMessageId,
+  isWireAddress,
+  isWritable,
+} from './safe.ts'
+
+// What composeMail writes itself, or must never write.
+const ownHeaders = /^(from|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*)$/i
+
+// RFC 5322 §3.6, RFC 8058 §3.1 and the list of SES.
+const atMostOnce = new Set([
+  'sender',
+  'in-reply-to',
+  'references',
+  'auto-submitted',
+  'feedback-id',
+  'list-id',
+])
+const isAtMostOnce = (lower: string) => atMostOnce.has(lower) || lower.startsWith('list-unsubscribe')
+
+function insist(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`A message was not composed: ${what}.`)
+}
+
+/** Throws when the message cannot be written without changing its meaning. */
+export function refuseUnsafe(mail: Mail): void {
+  insist(!hasControl(mail.subject), 'the subject contains a control character')
+  insist(isMessageId(mail.messageId), 'its Message-ID is malformed')
+  insist(!Number.isNaN(mail.date.getTime()), 'its date is none')
+  refuseAddress(mail.from)
+  for (const list of [mail.to, mail.cc, mail.replyTo]) list?.forEach(refuseAddress)
+  refuseHeaders(mail.headers)
+  mail.attachments.forEach(refuseAttachment)
+}
+
+function refuseAddress({ email, name }: MailAddress): void {
+  insist(isWireAddress(email), 'an address is malformed')
+  insist(name === undefined || !hasControl(name), 'a display name contains a control character')
+}
+
+function refuseHeaders(headers: Mail['headers']): void {
+  const seen = new Set<string>()
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase()
+    insist(isHeaderName(name), 'a header name is malformed')
+    insist(!ownHeaders.test(name), `the header ${name} is not an extra header`)
+    insist(!(seen.has(lower) && isAtMostOnce(lower)), `the header ${name} occurs twice`)
+    insist(!hasControl(value), `the header ${name} contains a control character`)
+    insist(isWritable(name, value), `the header ${name} contains other than ASCII characters`)
+    seen.add(lower)
+  }
+}
+
+function refuseAttachment({ filename, contentType, contentId }: MailAttachment): void {
+  insist(!hasControl(filename), 'a filename contains a control character')
+  insist(isContentType(contentType), 'a content type is malformed')
+  insist(contentId === undefined || isContentId(contentId), 'a content id is malformed')
+}

@@ -1,0 +1,101 @@
+// What may go into a header. The caller asks before it accepts a message; composeMail asks again.
+import { plainField } from './fields.ts'
+
+const control = /(?!\t)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** Line breaks of any kind, other control characters (a tab is none here), half of a surrogate pair. */
+export function hasControl(text: string): boolean {
+  return control.test(text)
+}
+
+/** What a customer may not set, in lower case; `isStructural` knows the prefixes as well. */
+export const structuralHeaders: ReadonlySet<string> = new Set([
+  'from',
+  'sender',
+  'to',
+  'cc',
+  'bcc',
+  'reply-to',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+  'content-disposition',
+  'content-id',
+  'content-description',
+  'content-length',
+  'return-path',
+  'received',
+  'delivered-to',
+  'envelope-to',
+  'errors-to',
+  'bounces-to',
+  'return-receipt-to',
+  'disposition-notification-to',
+  'dkim-signature',
+  'domainkey-signature',
+  'authentication-results',
+  'received-spf',
+  'arc-seal',
+  'arc-message-signature',
+  'arc-authentication-results',
+  'feedback-id',
+])
+
+const structuralPrefixes = ['content-', 'arc-', 'resent-', 'x-posthorn-', 'x-ses-']
+
+export function isStructural(name: string): boolean {
+  const lower = name.toLowerCase()
+  return structuralHeaders.has(lower) || structuralPrefixes.some((prefix) => lower.startsWith(prefix))
+}
+
+// Addresses and identifiers stand in these; encoded-words would break them.
+const machineRead = /^(list-.*|in-reply-to|references|auto-submitted|precedence|feedback-id)$/i
+
+const ascii = /^[\t -~]*$/
+
+/** Printable ASCII without the colon, RFC 5322 §3.6.8. */
+export const isHeaderName = (name: string) => /^[!-9;-~]{1,126}$/.test(name)
+
+/** False for a value outside ASCII in a header that only machines read. */
+export const isWritable = (name: string, value: string) => ascii.test(value) || !machineRead.test(name)
+
+const longestHeader = 996
+
+/** What is wrong with a header that a customer wants to set, as a sentence. */
+export function faultOfHeader(name: string, value: string): string | undefined {
+  if (!isHeaderName(name))
+    return 'A header name has 1 to 126 printable ASCII characters and neither space nor colon.'
+  if (isStructural(name)) return `The header ${name} is written by the service and cannot be set.`
+  if (hasControl(value)) return `The value of the header ${name} contains a line break or control character.`
+  if (!isWritable(name, value)) return `The value of the header ${name} may contain only ASCII characters.`
+  // Before encoding a value of any length: no character takes less than one octet.
+  if (value.length > longestHeader || writtenLength(name, value) > longestHeader)
+    return `The header ${name} is longer than ${longestHeader} octets when encoded.`
+  return undefined
+}
+
+const writtenLength = (name: string, value: string) => plainField(name, value).length - '\r\n'.length
+
+/** What can stand between angle brackets: ASCII, the domain in A-labels, no quoted-string that hides a second one. */
+export function isWireAddress(email: string): boolean {
+  return email.length <= 320 && wireAddress.test(email)
+}
+
+const wireAddress =
+  /^(?:[\w!#$%&'*+/=?^`{|}~.-]+|"[\w!#$%&'*+/=?^`{|}~.() [\]-]+")@(?:[\w.-]+|\[[0-9A-Fa-f:.IPv]+\])$/
+
+export const isMessageId = (id: string) => id.length <= 900 && /^<[!-;=?-~]+>$/.test(id)
+
+/** With or without its angle brackets. */
+export const isContentId = (id: string) => id.length <= 900 && /^(?:<[!-;=?-~]+>|[!-;=?-~]+)$/.test(id)
+
+const mimeToken = "[\\w!#$%&'*+.^`{|}~-]+"
+const contentType = new RegExp(
+  `^${mimeToken}/${mimeToken}(?: ?; ?${mimeToken}=(?:${mimeToken}|"[ !#-\\[\\]-~]*"))*$`,
+)
+
+/** type/subtype with parameters, RFC 2045 §5.1. */
+export const isContentType = (type: string) => type.length <= 255 && contentType.test(type)

@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto'
+import { type Template, toValueSync } from 'liquidjs'
+import { LRUCache } from 'lru-cache'
+import { analyse } from './analyse.ts'
+import { contextFor, engines, type Kind, printers } from './engine.ts'
+import { fastTemplate } from './fast-path.ts'
+import { faultOf } from './fault.ts'
+import { parse } from './parse.ts'
+import { readProperty } from './values.ts'
+
+export type TemplateScope = {
+  params?: unknown
+  contact?: Record<string, unknown>
+  event?: unknown
+  unsubscribe_url?: string
+  preferences_url?: string
+  mirror?: string
+  [name: string]: unknown
+}
+
+export type CompiledTemplate = {
+  render(scope: TemplateScope): Promise<string>
+  /** The variables it reads, as dotted paths. */
+  variables: string[]
+  /** Those that leave a hole when they are absent, as lists of keys. */
+  needs: string[][]
+}
+
+/** HTML escapes what it prints; text (subjects, text parts) does not. */
+export function compileTemplate(source: string, kind: Kind): CompiledTemplate {
+  try {
+    const templates = parse(engines[kind], source)
+    const { reads, needs } = analyse(templates)
+    const run = fastTemplate(templates, printers[kind]) ?? slowTemplate(templates, kind)
+    return { render: renderWith(run), variables: reads.map((path) => path.join('.')), needs }
+  } catch (error) {
+    throw faultOf(error)
+  }
+}
+
+type Run = (environment: Record<string, unknown>) => string
+
+function renderWith(run: Run): CompiledTemplate['render'] {
+  return async (scope) => {
+    try {
+      return run(environmentOf(scope))
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+}
+
+/** By the library alone, without the fast path. */
+export function slowTemplate(templates: Template[], kind: Kind): Run {
+  const engine = engines[kind]
+  return (environment) =>
+    toValueSync(engine.renderer.renderTemplates(templates, contextFor(engine, environment)))
+}
+
+/** What the template sees: no prototype, the provider's names for the links, its words for the constants. */
+export function environmentOf(scope: TemplateScope): Record<string, unknown> {
+  return Object.assign(Object.create(null), constants, scope, {
+    unsubscribe: scope.unsubscribe ?? scope.unsubscribe_url,
+    update_profile: scope.update_profile ?? scope.preferences_url,
+  })
+}
+
+const constants = { True: true, False: false, None: null }
+
+/** The variables that the template would print as nothing. */
+export function missingVariables(compiled: CompiledTemplate, scope: TemplateScope): string[] {
+  const environment = environmentOf(scope)
+  const isMissing = (path: string[]) => {
+    const value = path.reduce<unknown>(readProperty, environment)
+    return value === undefined || value === null
+  }
+  return compiled.needs.filter(isMissing).map((path) => path.join('.'))
+}
+
+const cachedCharacters = 64_000_000
+
+/** Compiles each source once and forgets the one that was not used for longest. */
+export function templateCache({ max }: { max: number }): typeof compileTemplate {
+  const cache = new LRUCache<string, CompiledTemplate>({ max, maxSize: cachedCharacters })
+  return (source, kind) => {
+    const key = `${kind}:${hash('sha256', source, 'base64')}`
+    const known = cache.get(key)
+    if (known) return known
+    const compiled = compileTemplate(source, kind)
+    cache.set(key, compiled, { size: source.length + 1 })
+    return compiled
+  }
+}

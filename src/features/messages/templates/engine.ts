@@ -1,0 +1,119 @@
+import { Context, type Emitter, type FilterImplOptions, Liquid, filters as libraryFilters } from 'liquidjs'
+import { strftimeOf } from './date-format.ts'
+import { templateFault } from './fault.ts'
+import { finishedFilters, pureFilters } from './filters.ts'
+import { limits } from './limits.ts'
+import { operators } from './operators.ts'
+import { escapeHtml, isTrue, printed, readProperty } from './values.ts'
+
+export type Kind = 'html' | 'text'
+
+export const printers: Record<Kind, (value: unknown) => string> = {
+  html: (value) => escapeHtml(printed(value)),
+  text: printed,
+}
+
+// They read files, or evaluate an expression for each entry without a check of the clock.
+const refusedTags = ['include', 'render', 'layout', 'block']
+const refusedFilters = /_exp$/
+
+const aliases: Record<string, string> = {
+  striptags: 'strip_html',
+  urlencode: 'url_encode',
+  wordcount: 'number_of_words',
+}
+
+export const engines: Record<Kind, Liquid> = { html: makeEngine('html'), text: makeEngine('text') }
+
+function makeEngine(kind: Kind): Liquid {
+  const engine = new Liquid({
+    ownPropertyOnly: true,
+    strictFilters: true,
+    jsTruthy: true,
+    outputEscape: printers[kind],
+    operators,
+    locale: 'en-US',
+    timezoneOffset: 0,
+    parseLimit: limits.sourceCharacters,
+    renderLimit: limits.renderMilliseconds,
+    memoryLimit: limits.memoryUnits,
+    templates: {},
+  })
+  for (const tag of refusedTags) delete engine.tags[tag]
+  for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
+  registerFilters(engine)
+  boundOutput(engine)
+  return engine
+}
+
+function registerFilters(engine: Liquid): void {
+  for (const [name, handler] of Object.entries(pureFilters)) engine.registerFilter(name, handler)
+  for (const [name, handler] of Object.entries(finishedFilters))
+    engine.registerFilter(name, { handler, raw: true })
+  for (const [name, other] of Object.entries(aliases)) {
+    const filter = engine.filters[other]
+    if (filter) engine.registerFilter(name, filter)
+  }
+  engine.registerFilter('date', date)
+  engine.registerFilter('time', date)
+  engine.registerFilter('is_true', isTrue)
+}
+
+const libraryDate = handlerOf(libraryFilters.date)
+
+function date(this: ThisParameterType<typeof libraryDate>, value: unknown, format?: unknown, zone?: unknown) {
+  return libraryDate.call(this, value, format === undefined ? format : strftimeOf(printed(format)), zone)
+}
+
+function handlerOf(filter: FilterImplOptions | undefined) {
+  const handler = typeof filter === 'function' ? filter : filter?.handler
+  if (!handler) throw new Error('The template library has no date filter')
+  return handler
+}
+
+// Tags such as capture render into a buffer of their own, which must be bounded too.
+function boundOutput({ renderer }: Liquid): void {
+  const render = renderer.renderTemplates.bind(renderer)
+  renderer.renderTemplates = (templates, context, emitter = boundedEmitter(context)) =>
+    render(templates, context, emitter)
+}
+
+const written = 'posthorn.written'
+
+function boundedEmitter(context: Context): Emitter {
+  const emitter = {
+    buffer: '',
+    write(html: unknown) {
+      const text = printed(html)
+      const total = context.getRegister(written, 0) + text.length
+      refuseTooLarge(total)
+      context.setRegister(written, total)
+      emitter.buffer += text
+    },
+  }
+  return emitter
+}
+
+export function refuseTooLarge(characters: number): void {
+  if (characters <= limits.outputCharacters) return
+  throw templateFault(`The rendered template is larger than ${limits.outputCharacters} characters.`)
+}
+
+/** A context that reads only through `readProperty`, and looks at the clock while it does. */
+export function contextFor(engine: Liquid, environment: object): Context {
+  return guarded(new Context(environment, engine.options, { sync: true }, { liquid: engine }))
+}
+
+const readsBetweenChecks = 1_000
+
+function guarded(context: Context): Context {
+  const spawn = context.spawn.bind(context)
+  let reads = 0
+  return Object.assign(context, {
+    spawn: (scope?: object) => guarded(spawn(scope)),
+    readProperty(holder: unknown, key: unknown) {
+      if (++reads % readsBetweenChecks === 0) context.renderLimit.check(performance.now())
+      return holder === context.globals ? undefined : readProperty(holder, key)
+    },
+  })
+}

@@ -1,0 +1,88 @@
+import { CommentTag, Output, type Template, type Token, TypeGuards } from 'liquidjs'
+import { staticKey } from './analyse.ts'
+import { refuseTooLarge } from './engine.ts'
+import { finishedFilters, type PureFilter, pureFilters } from './filters.ts'
+import { printed, readProperty } from './values.ts'
+
+// Most templates are text with variables and a few filters. The library walks generators for each of them; here
+// they become a list of strings and small functions. It is built from the library's own tree, and reads, filters
+// and prints with the very functions that the library is given, so that the result is the same.
+
+type Environment = Record<string, unknown>
+type Read = (environment: Environment) => unknown
+type Part = string | ((environment: Environment) => string)
+
+export type FastTemplate = (environment: Environment) => string
+
+/** Nothing where the template needs the library. */
+export function fastTemplate(
+  templates: Template[],
+  print: (value: unknown) => string,
+): FastTemplate | undefined {
+  const parts: Part[] = []
+  for (const template of templates) {
+    if (template instanceof CommentTag) continue
+    const part = partOf(template, print)
+    if (part === undefined) return undefined
+    parts.push(part)
+  }
+  return (environment) => joined(parts, environment)
+}
+
+function joined(parts: Part[], environment: Environment): string {
+  let text = ''
+  for (const part of parts) {
+    text += typeof part === 'string' ? part : part(environment)
+    refuseTooLarge(text.length)
+  }
+  return text
+}
+
+function partOf(template: Template, print: (value: unknown) => string): Part | undefined {
+  if (TypeGuards.isHTMLToken(template.token)) return template.token.getContent()
+  if (!(template instanceof Output)) return undefined
+  const { initial, filters } = template.value
+  const [token, ...more] = initial.postfix
+  const source = token && more.length === 0 ? readOf(token) : undefined
+  if (!source) return undefined
+  // The library has put its escaping at the end, unless the last filter's text is finished.
+  const isFinished = filters.at(-1)?.raw === true
+  let read = source
+  for (const { name, args } of isFinished ? filters : filters.slice(0, -1)) {
+    const filtered = withFilter(read, name, args)
+    if (!filtered) return undefined
+    read = filtered
+  }
+  const write = isFinished ? printed : print
+  return (environment) => write(read(environment))
+}
+
+function withFilter(read: Read, name: string, args: unknown[]): Read | undefined {
+  const filter = filterOf(name)
+  const readers = args.map((each) => (Array.isArray(each) ? undefined : readOf(each as Token)))
+  if (!filter || !readers.every((each) => each !== undefined)) return undefined
+  const [first, ...more] = readers
+  if (!first) return (environment) => filter(read(environment))
+  if (more.length === 0) return (environment) => filter(read(environment), first(environment))
+  return (environment) => filter(read(environment), ...readers.map((each) => each(environment)))
+}
+
+function filterOf(name: string): PureFilter | undefined {
+  if (Object.hasOwn(pureFilters, name)) return pureFilters[name]
+  return Object.hasOwn(finishedFilters, name) ? finishedFilters[name] : undefined
+}
+
+function readOf(token: Token): Read | undefined {
+  if (TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token)) {
+    const { content } = token
+    return () => content
+  }
+  if (!TypeGuards.isPropertyAccessToken(token) || token.variable) return undefined
+  const [root, ...keys] = token.props.map(staticKey)
+  if (typeof root !== 'string' || keys.includes(undefined)) return undefined
+  return (environment) => {
+    let value = root in environment ? readProperty(environment, root) : undefined
+    for (const key of keys) value = readProperty(value, key)
+    return value
+  }
+}

@@ -1,0 +1,95 @@
+import { toValue } from 'liquidjs'
+import { escapeHtml, escapeHtmlOnce, isTrue, printed, sizeOf } from './values.ts'
+
+/** A filter whose result depends on nothing but its arguments. */
+export type PureFilter = (value: unknown, ...args: unknown[]) => unknown
+
+/** The filters of the compatible provider's language, besides those of the library. */
+export const pureFilters: Record<string, PureFilter> = {
+  default: (value, fallback) => (isTrue(value) ? value : fallback),
+  default_if_none: (value, fallback) => toValue(value) ?? fallback,
+  upper: (value) => printed(value).toUpperCase(),
+  lower: (value) => printed(value).toLowerCase(),
+  upcase: (value) => printed(value).toUpperCase(),
+  downcase: (value) => printed(value).toLowerCase(),
+  capfirst: (value) => capitalFirst(printed(value)),
+  capitalize: (value) => capitalFirst(printed(value).toLowerCase()),
+  title: (value) => titled(printed(value)),
+  truncatechars: (value, most) => shortened(printed(value), numberOf(most)),
+  floatformat: (value, places) => floatFormatted(value, places),
+  length: (value) => sizeOf(toValue(value)),
+  cut: (value, piece) => printed(value).replaceAll(printed(piece), ''),
+  add: (value, more) => sum(value, more),
+  yesno: (value, words) => yesNo(toValue(value), words),
+  pluralize: (value, endings) => plural(value, endings),
+}
+
+/** Filters that end in text which must not be escaped again. */
+export const finishedFilters: Record<string, PureFilter> = {
+  escape: (value) => escapeHtml(printed(value)),
+  force_escape: (value) => escapeHtml(printed(value)),
+  escape_once: (value) => escapeHtmlOnce(printed(value)),
+  safe: (value) => value,
+  raw: (value) => value,
+  linebreaksbr: (value) => broken(printed(value)),
+  newline_to_br: (value) => broken(printed(value)),
+}
+
+const broken = (text: string) => escapeHtmlOnce(text).replace(/\r?\n/g, '<br />\n')
+
+function capitalFirst(text: string): string {
+  const [first = ''] = text
+  return first.toUpperCase() + text.slice(first.length)
+}
+
+const titled = (text: string) =>
+  text.replace(/\p{L}[\p{L}\p{M}\p{N}'’]*/gu, (word) => capitalFirst(word.toLowerCase()))
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most || Number.isNaN(most)) return text
+  const characters = [...text]
+  return characters.length <= most ? text : `${characters.slice(0, Math.max(most - 1, 0)).join('')}…`
+}
+
+function numberOf(value: unknown): number {
+  const text = printed(value).trim()
+  return text === '' ? Number.NaN : Number(text)
+}
+
+const mostPlaces = 20
+
+// Without an argument: one decimal place, but only where there is a fraction. A negative count means the same.
+function floatFormatted(value: unknown, places: unknown): string {
+  const number = numberOf(value)
+  if (!Number.isFinite(number)) return ''
+  const asked = places === undefined ? -1 : Math.trunc(numberOf(places))
+  if (Number.isNaN(asked)) return printed(value)
+  if (asked < 0 && Number.isInteger(number)) return String(number)
+  return roundedHalfUp(number, Math.min(Math.abs(asked), mostPlaces))
+}
+
+// Rounds the decimal digits as written: 1.005 to two places is 1.01, which toFixed alone gets wrong.
+function roundedHalfUp(number: number, places: number): string {
+  const shifted = Math.round(Number(`${Math.abs(number)}e${places}`))
+  const rounded = Number(`${shifted}e-${places}`)
+  const magnitude = (Number.isFinite(rounded) ? rounded : Math.abs(number)).toFixed(places)
+  return number < 0 && Number(magnitude) !== 0 ? `-${magnitude}` : magnitude
+}
+
+function sum(value: unknown, more: unknown): unknown {
+  const [one, other] = [numberOf(value), numberOf(more)]
+  return Number.isNaN(one) || Number.isNaN(other) ? printed(value) + printed(more) : one + other
+}
+
+function yesNo(value: unknown, words: unknown): string {
+  const [yes = 'yes', no = 'no', perhaps = no] = (printed(words) || 'yes,no,maybe').split(',')
+  if (value === null || value === undefined) return perhaps
+  return isTrue(value) ? yes : no
+}
+
+function plural(value: unknown, endings: unknown): string {
+  const given = (printed(endings) || 's').split(',')
+  const [one, many] = given.length > 1 ? given : ['', given[0]]
+  const count = Array.isArray(value) ? value.length : numberOf(value)
+  return (count === 1 ? one : many) ?? ''
+}

@@ -1,0 +1,50 @@
+import {
+  IfTag,
+  type Liquid,
+  Parser,
+  type Template,
+  Tokenizer,
+  TypeGuards,
+  toValueSync,
+  UnlessTag,
+  Value,
+} from 'liquidjs'
+import { templateFault } from './fault.ts'
+import { limits } from './limits.ts'
+import { reorder } from './operators.ts'
+
+// The provider's word for a tag that the library knows by another name.
+const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else' }
+
+/** Reads the provider's dialect into the library's tree. */
+export function parse(engine: Liquid, source: string): Template[] {
+  if (source.length > limits.sourceCharacters)
+    throw templateFault(`The template is longer than ${limits.sourceCharacters} characters.`)
+  const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options)
+  if (tokens.length > limits.pieces)
+    throw templateFault(`The template has more than ${limits.pieces} pieces.`)
+  for (const token of tokens)
+    if (TypeGuards.isTagToken(token)) token.name = tagNames[token.name] ?? token.name
+  const templates = new Parser(engine).parseTokens(tokens)
+  adjust(engine, templates)
+  return templates
+}
+
+function adjust(engine: Liquid, templates: Template[]): void {
+  for (const template of templates) {
+    for (const argument of template.arguments?.() ?? [])
+      if (argument instanceof Value) reorder(argument.initial.postfix)
+    if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
+    adjust(engine, childrenOf(template))
+  }
+}
+
+// The library takes an empty list for true.
+function askForTruth(engine: Liquid, { branches }: IfTag | UnlessTag): void {
+  const { filters } = new Value('0 | is_true', engine)
+  for (const { value } of branches) value.filters.push(...filters)
+}
+
+export function childrenOf(template: Template): Template[] {
+  return template.children ? toValueSync(template.children(false, true)) : []
+}

@@ -1,0 +1,105 @@
+import { Drop, toValue } from 'liquidjs'
+
+const loopNames: Record<string, string> = {
+  counter: 'index',
+  counter0: 'index0',
+  revcounter: 'rindex',
+  revcounter0: 'rindex0',
+  Counter: 'index',
+  Counter0: 'index0',
+}
+const loopFields = new Set(
+  'index index0 rindex rindex0 first last length row col col0 col_first col_last'.split(' '),
+)
+
+/**
+ * One step of a path. Only what the data itself holds can be reached: no prototype, no function. Both ways of
+ * rendering read through this one function, so that they cannot differ.
+ */
+export function readProperty(holder: unknown, key: unknown): unknown {
+  if (holder === null || holder === undefined) return holder
+  if (holder instanceof Drop) return readLoop(holder, toValue(key))
+  if (typeof holder === 'function') return undefined
+  const name = nameOf(holder, toValue(key))
+  if (name === undefined) return undefined
+  const own = Object.hasOwn(holder as object, name) ? (holder as Record<string, unknown>)[name] : undefined
+  if (own !== undefined) return typeof own === 'function' ? undefined : own
+  return derived(holder, name)
+}
+
+function nameOf(holder: unknown, key: unknown): string | undefined {
+  if (typeof key === 'string') return key
+  if (typeof key !== 'number') return undefined
+  return String(key < 0 && Array.isArray(holder) ? holder.length + key : key)
+}
+
+function derived(holder: unknown, name: string): unknown {
+  if (name === 'size') return sizeOf(holder)
+  if (!Array.isArray(holder)) return undefined
+  if (name === 'first') return holder[0]
+  if (name === 'last') return holder.at(-1)
+  return undefined
+}
+
+function readLoop(loop: object, key: unknown): unknown {
+  const name = loopNames[String(key)] ?? String(key)
+  if (!loopFields.has(name)) return undefined
+  const field = (loop as Record<string, unknown>)[name]
+  return typeof field === 'function' ? field.call(loop) : field
+}
+
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
+}
+
+/** The text that an output puts into the message, before escaping. */
+export function printed(value: unknown): string {
+  const plain = toValue(value)
+  switch (typeof plain) {
+    case 'string':
+      return plain
+    case 'undefined':
+    case 'function':
+    case 'symbol':
+      return ''
+    case 'object':
+      return printedObject(plain)
+    default:
+      return String(plain)
+  }
+}
+
+function printedObject(value: object | null): string {
+  if (value === null) return ''
+  if (Array.isArray(value)) return value.map(printed).join('')
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
+  return JSON.stringify(value)
+}
+
+/** As in the provider's language: empty text, zero, an empty list and an empty object are false. */
+export function isTrue(value: unknown): boolean {
+  const plain = toValue(value)
+  if (typeof plain !== 'object' || plain === null || plain instanceof Date) return Boolean(plain)
+  return sizeOf(plain) > 0
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+}
+const special = /[&<>"']/
+const allSpecial = /[&<>"']/g
+
+export function escapeHtml(text: string): string {
+  return special.test(text) ? text.replace(allSpecial, (found) => entities[found] ?? found) : text
+}
+
+const entityOrSpecial = /&(?!(?:[a-z]+\d*|#\d+|#x[\da-f]+);)|[<>"']/gi
+
+export function escapeHtmlOnce(text: string): string {
+  return text.replace(entityOrSpecial, (found) => entities[found] ?? found)
+}

@@ -1,0 +1,27 @@
+// The formats that schemas name. Declared once, for requests as well as for replies.
+import type { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+
+export function addAllFormats(ajv: Ajv): Ajv {
+  addFormats.default(ajv)
+  return ajv.addFormat('time-zone', isTimeZone)
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What a format asks for, to follow "must be". */
+export const formatWords: Record<string, string> = {
+  'date-time': 'an ISO 8601 time with a zone, such as 2026-11-15T09:30:00Z',
+  date: 'a date such as 2026-11-15',
+  email: 'an email address',
+  'time-zone': 'the IANA name of a time zone, such as Europe/Paris',
+  uri: 'an absolute address such as https://example.com/page',
+  uuid: 'a UUID',
+}

@@ -1,0 +1,40 @@
+// What the service needs of the outside.
+
+/** One message for one recipient, ready for the wire. */
+export type Handover = {
+  /** Our own identifier, for the upstream's tags and for its feedback. */
+  id: string
+  accountId: string
+  envelopeFrom: string
+  recipient: string
+  raw: Buffer
+  /** Some upstreams forbid marketing mail. */
+  stream: 'transactional' | 'marketing'
+}
+
+export type Said = { smtpCode: number | null; enhancedCode: string | null; message: string }
+
+/** What came of handing a message over. */
+export type Outcome =
+  | { kind: 'accepted'; upstreamId: string | null; response: string }
+  /** Not now. `transport`: the upstream as a whole is not taking mail, which is not this message's fault. */
+  | ({ kind: 'deferred'; fault: 'message' | 'transport'; retryAfterMs?: number } & Said)
+  /** Never. */
+  | ({ kind: 'rejected' } & Said)
+  /** The upstream may or may not have it: the connection broke while its answer was due. */
+  | ({ kind: 'uncertain' } & Said)
+
+export type Transport = {
+  kind: string
+  /** The upstream signs with DKIM itself. */
+  signs: boolean
+  takesMarketing: boolean
+  /** How many hand-overs may be under way at once. */
+  concurrency: number
+  send(handover: Handover): Promise<Outcome>
+  /** Throws with a reason that a person can act on. */
+  verify(): Promise<void>
+  /** Takes an address off the upstream's own suppression list, where it has one. */
+  unsuppress?(address: string): Promise<void>
+  close(): Promise<void>
+}
