@@ -13,8 +13,8 @@ export function parseJson(raw: Buffer): unknown {
   }
   try {
     return JSON.parse(text)
-  } catch (error) {
-    throw malformedJson({ message: `The body is not valid JSON: ${place(text, error)}.` })
+  } catch {
+    throw malformedJson({ message: `The body is not valid JSON: ${placeOfFault(text)}.` })
   }
 }
 
@@ -34,14 +34,32 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-// The engine's own message quotes the body; what a client sent is not given back.
-function place(text: string, error: unknown): string {
-  const message = error instanceof Error ? error.message : ''
-  if (/unexpected end/i.test(message)) return 'it ends too early'
-  const position = /position (\d+)/.exec(message)?.[1]
-  if (position === undefined) return 'a character is out of place'
-  const before = text.slice(0, Number(position))
+// The engine's message quotes the body, which is not given back, and often tells no position: the fault is at
+// the end of the shortest beginning that no continuation could mend.
+const longestSearched = 100_000
+
+function placeOfFault(text: string): string {
+  if (isOnlyCutShort(text)) return 'it ends too early'
+  if (text.length > longestSearched) return 'a character is out of place'
+  let [mendable, broken] = [0, text.length]
+  while (broken - mendable > 1) {
+    const middle = (mendable + broken) >> 1
+    if (isOnlyCutShort(text.slice(0, middle))) mendable = middle
+    else broken = middle
+  }
+  const before = text.slice(0, broken - 1)
   return `line ${before.split('\n').length}, column ${before.length - before.lastIndexOf('\n')}`
+}
+
+function isOnlyCutShort(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const message = error instanceof Error ? error.message : ''
+    const position = /position (\d+)/.exec(message)?.[1]
+    return /unexpected end|unterminated/i.test(message) || Number(position ?? -1) >= text.length
+  }
 }
 
 /** The same text for the same value, whatever the order of its keys. */

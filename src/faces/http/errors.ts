@@ -34,6 +34,8 @@ function v3Body(refusal: Refusal, requestId: string) {
 
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, headers, body } = errorReply(refusal, faceOf(request.url), request.id)
+  // Set here too, because the framework's own errors pass no hook.
+  reply.header('x-request-id', request.id)
   return reply
     .code(status)
     .headers(headers)

@@ -1,0 +1,130 @@
+// Errors of Amazon SES and of the way there, as outcomes of a hand-over.
+import type { Outcome } from '../../kernel/ports.ts'
+
+type Verdict =
+  | { kind: 'deferred'; fault: 'message' | 'transport'; enhancedCode: string; retryAfterMs?: number }
+  | { kind: 'rejected' | 'uncertain'; enhancedCode: string }
+
+const lane = (enhancedCode: string, retryAfterMs: number): Verdict => ({
+  kind: 'deferred',
+  fault: 'transport',
+  enhancedCode,
+  retryAfterMs,
+})
+const minutes = 60_000
+
+const throttled = lane('4.4.5', 1_000)
+const overQuota = lane('4.4.5', 10 * minutes)
+const paused = lane('4.3.2', 10 * minutes)
+const suspended = lane('4.3.2', 60 * minutes)
+const misconfigured = lane('4.3.5', 10 * minutes)
+const keyRefused = lane('4.7.8', 10 * minutes)
+const unreachable = lane('4.4.1', 10_000)
+const down = lane('4.3.2', 10_000)
+// The owner of the domain can still repair it, and nobody else's mail has to wait.
+const unverified: Verdict = {
+  kind: 'deferred',
+  fault: 'message',
+  enhancedCode: '4.7.1',
+  retryAfterMs: 10 * minutes,
+}
+// Counted against the message: one that always breaks the upstream must not come back for ever.
+const stumbled: Verdict = { kind: 'deferred', fault: 'message', enhancedCode: '4.3.0' }
+const badContent: Verdict = { kind: 'rejected', enhancedCode: '5.6.0' }
+const badRequest: Verdict = { kind: 'rejected', enhancedCode: '5.5.4' }
+const tooLarge: Verdict = { kind: 'rejected', enhancedCode: '5.3.4' }
+const unknown: Verdict = { kind: 'uncertain', enhancedCode: '4.4.2' }
+
+const byName: Record<string, Verdict> = {
+  TooManyRequestsException: throttled,
+  ThrottlingException: throttled,
+  Throttling: throttled,
+  LimitExceededException: overQuota,
+  SendingPausedException: paused,
+  AccountSuspendedException: suspended,
+  MailFromDomainNotVerifiedException: unverified,
+  NotFoundException: misconfigured,
+  MessageRejected: badContent,
+  BadRequestException: badRequest,
+  InternalServiceErrorException: stumbled,
+  ConcurrentModificationException: stumbled,
+  CredentialsProviderError: keyRefused,
+}
+
+const byStatus: Record<number, Verdict> = {
+  400: badRequest,
+  401: keyRefused,
+  403: keyRefused,
+  404: misconfigured,
+  413: tooLarge,
+  429: throttled,
+  // A gateway that lost the answer does not know whether there was one.
+  502: unknown,
+  503: down,
+  504: unknown,
+}
+
+// Some errors share a name and differ in words only.
+const byWords: [RegExp, Verdict][] = [
+  [/daily message quota/i, overQuota],
+  [/maximum sending rate/i, throttled],
+  [/not verified/i, unverified],
+]
+
+// A broken signature and a wrong clock come as 400 too.
+const keyNames =
+  /^(UnrecognizedClient|InvalidSignature|SignatureDoesNotMatch|InvalidClientTokenId|ExpiredToken|InvalidToken|IncompleteSignature|MissingAuthenticationToken|RequestExpired|AccessDenied|OptInRequired)/
+
+export function outcomeOf(error: unknown): Outcome {
+  const { name, message, status } = read(error)
+  const verdict = verdictOn(error, { name, message, status })
+  return { ...verdict, smtpCode: null, message: `${name}: ${message}`.replace(/\s+/g, ' ').slice(0, 500) }
+}
+
+/** For an answer that never comes, and for one that says that the message is too large. */
+export const messageTooLarge = (bytes: number): Outcome => ({
+  kind: 'rejected',
+  smtpCode: null,
+  enhancedCode: '5.3.4',
+  message: `The message has ${bytes} bytes, more than Amazon SES takes`,
+})
+
+type Facts = { name: string; message: string; status: number | null }
+
+function verdictOn(error: unknown, { name, message, status }: Facts): Verdict {
+  if (keyNames.test(name)) return keyRefused
+  const said = byWords.find(([words]) => status !== null && words.test(message))
+  if (said !== undefined) return said[1]
+  const named = Object.hasOwn(byName, name) ? byName[name] : undefined
+  if (named !== undefined) return named
+  if (status === null) return leftUs(error) ? unknown : unreachable
+  return byStatus[status] ?? (status >= 500 ? stumbled : status >= 400 ? badRequest : unknown)
+}
+
+function read(error: unknown): Facts {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), status: null }
+  const metadata =
+    '$metadata' in error ? (error.$metadata as { httpStatusCode?: unknown } | undefined) : undefined
+  const status = metadata?.httpStatusCode
+  return { name: error.name, message: error.message, status: typeof status === 'number' ? status : null }
+}
+
+const unresolved = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPROTO',
+])
+const certificateCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+/** Unless it is certain that nothing was sent, something was: SendEmail has no token against doing it twice. */
+function leftUs(error: unknown): boolean {
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  if (!(first instanceof Error)) return true
+  const { code = '', syscall = '' } = first as { code?: string; syscall?: string }
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return false
+  if (unresolved.has(code) || certificateCodes.test(code)) return false
+  return !/did not establish a connection/.test(first.message)
+}
