@@ -52,6 +52,10 @@ export async function admit(gates: Gates, op: Operation, call: Call): Promise<Ad
   }
 }
 
+export function admitPublic(gates: Gates, op: Operation, { requestId, ip }: Call): Admission {
+  return { op, caller: nobody, now: gates.now(), requestId, ip, rate: undefined, isDown: false }
+}
+
 export function isDatabaseDown(error: unknown): boolean {
   return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
 }

@@ -7,7 +7,11 @@ import { sql } from '../kernel/sql.ts'
 
 let during = async () => {}
 let now = () => new Date()
-const app = await makeApp({ extraOperations: [writeAct(() => during())], now: () => now(), env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const app = await makeApp({
+  extraOperations: [writeAct(() => during())],
+  now: () => now(),
+  env: { POSTHORN_RATE_LIMIT_FACTOR: '100' },
+})
 await app.pools.db.run(createActs)
 
 function act(key: string | undefined, note: string, as = app.key): Promise<Reply> {

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { type Gatherer, gather } from './gather.ts'
 import { Refusal } from './refusal.ts'
 import { databaseUnavailable } from './refusals.ts'
 import { holdAgainst, type Shape } from './row.ts'
@@ -10,6 +11,8 @@ export type Db = {
   many<R>(shape: Shape<R>, statement: Sql): Promise<R[]>
   /** Runs a statement and gives the number of rows it touched. */
   run(statement: Sql): Promise<number>
+  /** Asks for one item of a question put for many: callers at the same time share the statement. */
+  gathered<In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In): Promise<Out>
   /** Inside a transaction this joins it. Deadlocks and serialisation failures are tried again. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
@@ -41,17 +44,29 @@ export function openPool(options: PoolOptions): PooledDb {
   })
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', options.onError)
-  const db = over(
-    (query) => pool.query(query),
-    options.checkRows,
-    (work) => retryConflicts(() => inTransaction(pool, options.checkRows, work)),
-  )
+  const statements = over((query) => pool.query(query), options.checkRows)
+  const db: Db = {
+    ...statements,
+    transaction: (work) => retryConflicts(() => inTransaction(pool, options.checkRows, work)),
+    gathered: gatheredBy(() => db),
+  }
   return { ...db, close: () => pool.end() }
+}
+
+/** One gatherer per question; they live and end with the pool. */
+function gatheredBy(db: () => Db): Db['gathered'] {
+  const gatherers = new Map<unknown, Gatherer<never, unknown>>()
+  return <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) => {
+    const known = gatherers.get(ask) as Gatherer<In, Out> | undefined
+    const gatherer = known ?? gather((items: In[]) => ask(db(), items))
+    gatherers.set(ask, gatherer as Gatherer<never, unknown>)
+    return gatherer(item)
+  }
 }
 
 type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function over(ask: Ask, checkRows: boolean, transaction: Db['transaction']): Db {
+function over(ask: Ask, checkRows: boolean): Omit<Db, 'transaction' | 'gathered'> {
   const query = async (statement: Sql) => {
     const compiled = compile(statement)
     return { result: await ask(compiled).catch(translate), text: compiled.text }
@@ -71,7 +86,6 @@ function over(ask: Ask, checkRows: boolean, transaction: Db['transaction']): Db 
       return first
     },
     run: async (statement) => (await query(statement)).result.rowCount ?? 0,
-    transaction,
   }
 }
 
@@ -85,11 +99,12 @@ async function inTransaction<T>(pool: pg.Pool, checkRows: boolean, work: (db: Db
   client.on('error', onError)
   try {
     await client.query('begin').catch(translate)
-    const db: Db = over(
-      (query) => client.query(query),
-      checkRows,
-      (inner) => inner(db),
-    )
+    const db: Db = {
+      ...over((query) => client.query(query), checkRows),
+      transaction: (inner) => inner(db),
+      gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
+        (await ask(db, [item]))[0] as Out,
+    }
     const result = await work(db)
     await client.query('commit').catch(translate)
     return result

@@ -1,4 +1,5 @@
 // The only reader of the environment. Every variable stands once: name, meaning, default, how it is read.
+import { isIP } from 'node:net'
 import { nearest } from '../kernel/nearest.ts'
 
 type Read<T> = (value: string) => T | Fault
@@ -14,6 +15,19 @@ class Fault {
 }
 
 const text: Read<string> = (value) => value
+
+const host: Read<string> = (value) =>
+  /^[\w.:%-]+$/.test(value) ? value : new Fault('must be a name or address such as 127.0.0.1 or 0.0.0.0')
+
+const resolvers: Read<string> = (value) =>
+  value.split(',').every((one) => isResolver(one.trim()))
+    ? value
+    : new Fault('must be IP addresses such as 9.9.9.9 or 127.0.0.1:5353, with commas between')
+
+function isResolver(given: string): boolean {
+  const [, inBrackets, bare, port = '53'] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(given) ?? []
+  return isIP(inBrackets ?? bare ?? given) !== 0 && Number(port) <= 65_535
+}
 
 const port: Read<number> = (value) =>
   /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : new Fault('must be a port, 0 to 65535')
@@ -54,7 +68,7 @@ const setting = <T>(env: string, doc: string, read: Read<T>, fallback?: string):
 })
 
 export const settings = {
-  host: setting('POSTHORN_HOST', 'address to listen on', text, '127.0.0.1'),
+  host: setting('POSTHORN_HOST', 'address to listen on', host, '127.0.0.1'),
   port: setting('POSTHORN_PORT', 'port of the HTTP interface', port, '8025'),
   baseUrl: setting('POSTHORN_BASE_URL', 'public address; http://{host}:{port} when absent', httpUrl),
   dataDir: setting('POSTHORN_DATA_DIR', 'folder of the embedded database and of secrets', text, './data'),
@@ -71,7 +85,11 @@ export const settings = {
     factor,
     '1',
   ),
-  dns: setting('POSTHORN_DNS', 'resolvers, host:port with commas between; the system’s when absent', text),
+  dns: setting(
+    'POSTHORN_DNS',
+    'resolvers, host:port with commas between; the system’s when absent',
+    resolvers,
+  ),
   metricsToken: setting('POSTHORN_METRICS_TOKEN', 'bearer token that opens /metrics to other machines', text),
   trustedProxies: setting(
     'POSTHORN_TRUSTED_PROXIES',
@@ -110,7 +128,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 // These hold secrets, which have no place on a terminal or in a log.
-const hidden = new Set(['POSTHORN_API_KEY', 'DATABASE_URL', 'POSTHORN_METRICS_TOKEN'])
+const hidden = new Set(['POSTHORN_API_KEY', 'DATABASE_URL', 'POSTHORN_METRICS_TOKEN', 'POSTHORN_TRANSPORT'])
 
 function shown(env: string, given: string | undefined): string {
   return hidden.has(env) ? '' : `, not ${JSON.stringify(given)}`

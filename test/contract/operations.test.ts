@@ -145,13 +145,15 @@ describe('the declarations', () => {
     assert.equal(described.length, app.operations.length)
   })
 
-  test('are all in the capabilities and in llms.txt', async () => {
-    const capabilities = await app.call('GET', '/api/v1/capabilities', { key: null })
+  test('are all in llms.txt, and counted with their limits in the capabilities', async () => {
+    const { body } = await app.call('GET', '/api/v1/capabilities', { key: null })
     const llms = await app.call('GET', '/llms.txt', { key: null })
     for (const op of app.operations) {
-      const described = capabilities.body.operations.find((one: { id: string }) => one.id === operationId(op))
-      assert.deepEqual([described?.method, described?.path, described?.scope], [op.method, op.path, op.scope])
       assert.ok(llms.text.includes(`\`${op.method} ${op.path}\``), op.path)
+      const limits = body.limits.requests_per_minute
+      assert.equal(limits.operations[operationId(op)] ?? limits.default, op.perMinute)
+      assert.equal(body.limits.idempotency.operations.includes(operationId(op)), op.idempotent)
     }
+    assert.equal(body.operations.own + body.operations.compatible, app.operations.length)
   })
 })

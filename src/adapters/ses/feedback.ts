@@ -122,7 +122,7 @@ function readCodes(recipient: Fields) {
   const told = `${textAt(recipient, 'status') ?? ''} ${diagnostic ?? ''}`
   return {
     smtpCode: code === undefined ? null : Number(code),
-    enhancedCode: /(?:^|\s)([245]\.\d{1,3}\.\d{1,3})(?!\S*\.)/.exec(told)?.[1] ?? null,
+    enhancedCode: /(?:^|[\s#(])([245]\.\d{1,3}\.\d{1,3})(?!\d|\.\d)/.exec(told)?.[1] ?? null,
     diagnostic,
   }
 }

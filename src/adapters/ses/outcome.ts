@@ -68,21 +68,34 @@ const byStatus: Record<number, Verdict> = {
 const byWords: [RegExp, Verdict][] = [
   [/daily message quota/i, overQuota],
   [/maximum sending rate/i, throttled],
+  [/configuration set .*(does not exist|not found)/i, misconfigured],
   [/not verified/i, unverified],
 ]
 
-// A broken signature and a wrong clock come as 400 too.
-const keyNames =
-  /^(UnrecognizedClient|InvalidSignature|SignatureDoesNotMatch|InvalidClientTokenId|ExpiredToken|InvalidToken|IncompleteSignature|MissingAuthenticationToken|RequestExpired|AccessDenied|OptInRequired)/
+// Some of them come as 400 and look like a mistake in the message.
+const keyProblems = [
+  'UnrecognizedClient',
+  'InvalidSignature',
+  'SignatureDoesNotMatch',
+  'InvalidClientTokenId',
+  'ExpiredToken',
+  'InvalidToken',
+  'IncompleteSignature',
+  'MissingAuthenticationToken',
+  'RequestExpired',
+  'AccessDenied',
+  'OptInRequired',
+]
 
-export function outcomeOf(error: unknown): Outcome {
+export type Refusal = Exclude<Outcome, { kind: 'accepted' }>
+
+export function outcomeOf(error: unknown): Refusal {
   const { name, message, status } = read(error)
   const verdict = verdictOn(error, { name, message, status })
   return { ...verdict, smtpCode: null, message: `${name}: ${message}`.replace(/\s+/g, ' ').slice(0, 500) }
 }
 
-/** For an answer that never comes, and for one that says that the message is too large. */
-export const messageTooLarge = (bytes: number): Outcome => ({
+export const messageTooLarge = (bytes: number): Refusal => ({
   kind: 'rejected',
   smtpCode: null,
   enhancedCode: '5.3.4',
@@ -92,7 +105,7 @@ export const messageTooLarge = (bytes: number): Outcome => ({
 type Facts = { name: string; message: string; status: number | null }
 
 function verdictOn(error: unknown, { name, message, status }: Facts): Verdict {
-  if (keyNames.test(name)) return keyRefused
+  if (keyProblems.some((start) => name.startsWith(start))) return keyRefused
   const said = byWords.find(([words]) => status !== null && words.test(message))
   if (said !== undefined) return said[1]
   const named = Object.hasOwn(byName, name) ? byName[name] : undefined

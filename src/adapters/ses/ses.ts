@@ -104,7 +104,7 @@ async function readAccount({ sdk, manager, options }: Reached) {
   try {
     return await manager.send(new sdk.GetAccountCommand({}))
   } catch (error) {
-    const { kind, message } = outcomeOf(error) as { kind: string; message: string }
+    const { kind, message } = outcomeOf(error)
     const where = `Amazon SES in ${options.region}`
     const hint = kind === 'rejected' ? 'does not understand us' : 'cannot be used'
     throw new Error(`${where} ${hint}: ${message}. Check the region, the key and its right ses:GetAccount`, {

@@ -90,9 +90,9 @@ function take(state: State, body: string, reply: ServerResponse): void {
 
 function unlist(state: State, url: string, reply: ServerResponse): void {
   const address = decodeURIComponent(url.slice(suppressionPath.length))
-  if (state.suppressed.delete(address)) return succeed(reply, {})
   const message = `Email address ${address} does not exist on your suppression list.`
-  refuse(reply, { status: 404, name: 'NotFoundException', message })
+  if (state.suppressed.delete(address)) succeed(reply, {})
+  else refuse(reply, { status: 404, name: 'NotFoundException', message })
 }
 
 function succeed(reply: ServerResponse, body: unknown): void {

@@ -99,9 +99,9 @@ test('what the server says of one message is not taken for another', async (t) =
   for (const pipelining of [[], offers]) {
     const server = await serve(t, {
       offers: pipelining,
-      on: (command) => /to-\d*3@/.exec(command) && '550 5.1.1 three',
+      on: (command) => (/to-\d*3@/.test(command) ? '550 5.1.1 three' : undefined),
       onText: ({ to }) => (/to-\d*7@/.test(to) ? '451 4.3.0 seven' : undefined),
-    } as Parameters<typeof serve>[1])
+    })
     const transport = openFor(t, { url: `${server.url}?connections=3&messages=10` })
     const outcomes = await Promise.all(many(100).map(transport.send))
     const expected = (at: number) => (at % 10 === 3 ? 'rejected' : at % 10 === 7 ? 'deferred' : 'accepted')
@@ -131,7 +131,7 @@ test('any text arrives unchanged, dots and all', async (t) => {
 test('a large message arrives whole, and others behind it on the same connection', async (t) => {
   const server = await serve(t, { offers })
   const transport = openFor(t, { url: `${server.url}?connections=1` })
-  const messages = [ofSize(5_000_000), numbered(1), ofSize(200_000), numbered(2)]
+  const messages = [ofSize(2_000_000), numbered(1), ofSize(200_000), numbered(2)]
   const outcomes = await Promise.all(messages.map(transport.send))
   assert.deepEqual(new Set(kinds(outcomes)), new Set(['accepted']))
   assert.deepEqual(

@@ -7,7 +7,7 @@ export function logRequests(
   app: FastifyInstance,
   { gates, metrics }: { gates: Gates; metrics: Metrics },
 ): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { admission } = request
     const { operation } = request.routeOptions.config
     const seconds = reply.elapsedTime / 1000
@@ -25,5 +25,6 @@ export function logRequests(
       },
       'request',
     )
+    done()
   })
 }

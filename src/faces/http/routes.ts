@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Admission, admit, type Call, rateHeaders } from '../../gates/admit.ts'
+import { type Admission, admit, admitPublic, type Call, rateHeaders } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { perform } from '../../gates/perform.ts'
 import type { Operation } from '../../kernel/operation.ts'
@@ -31,9 +31,14 @@ function bind(app: FastifyInstance, gates: Gates, op: Operation): void {
     bodyLimit: op.maxBodyBytes,
     config: { operation: op.name },
     // Key, scope and rate are settled before the body is read.
-    onRequest: async (request, reply) => {
-      request.admission = await admit(gates, op, callOf(request))
-      if (request.admission.rate) reply.headers(rateHeaders(request.admission.rate, op.face))
+    onRequest: (request, reply, done) => {
+      const admitted = (admission: Admission) => {
+        request.admission = admission
+        if (admission.rate) reply.headers(rateHeaders(admission.rate, op.face))
+        done()
+      }
+      if (op.public) admitted(admitPublic(gates, op, callOf(request)))
+      else admit(gates, op, callOf(request)).then(admitted).catch(done)
     },
     handler: (request, reply) => answer(gates, request, reply),
   })

@@ -82,9 +82,10 @@ function closeGently(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id)
     if (isClosing) reply.header('connection', 'close')
+    done()
   })
 }
 

@@ -50,7 +50,8 @@ export function inputOf(
   const parts = { params: [] as Entry[], query: [] as Entry[], body: [] as Entry[] }
   let idempotencyKey: string | undefined
   for (const [name, value] of Object.entries(given)) {
-    if (op.idempotent && name === 'idempotency_key') idempotencyKey = String(value)
+    // What is not text would become one text for all; an empty key is refused.
+    if (op.idempotent && name === 'idempotency_key') idempotencyKey = typeof value === 'string' ? value : ''
     else if (params.includes(name)) parts.params.push([name, value])
     // Without a body, what is unknown must be refused as a query parameter would be.
     else if (query.includes(name) || !op.body) parts.query.push([name, value])

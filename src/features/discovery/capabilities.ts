@@ -1,23 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { areas, type Operation, operationId, usualPerMinute } from '../../kernel/operation.ts'
-import { closed, orNull, words } from '../../kernel/schema.ts'
+import type { Face } from '../../kernel/refusal.ts'
+import { closed, words } from '../../kernel/schema.ts'
 import { scopeNames, scopes } from '../../kernel/scope.ts'
 
 const Count = Type.Integer({ minimum: 0 })
-
-const DescribedOperation = closed({
-  id: Type.String(),
-  name: Type.String(),
-  method: Type.String(),
-  path: Type.String(),
-  area: words(areas),
-  summary: Type.String(),
-  scope: orNull(words(scopeNames)),
-  key_required: Type.Boolean(),
-  effect: words(['read', 'dry', 'change', 'irreversible']),
-  requests_per_minute: orNull(Count),
-  idempotent: Type.Boolean(),
-})
 
 export const Capabilities = closed({
   product: closed({ name: Type.String(), version: Type.String(), interface_version: Type.String() }),
@@ -28,7 +15,7 @@ export const Capabilities = closed({
     docs: Type.String(),
     agents: closed({ llms_txt: Type.String(), mcp: Type.String() }),
   }),
-  authentication: closed({ headers: Type.Array(Type.String()), key_forms: Type.Array(Type.String()) }),
+  authentication: closed({ headers: Type.Array(Type.String()), key_prefixes: Type.Array(Type.String()) }),
   scopes: Type.Array(closed({ name: words(scopeNames), allows: Type.String() })),
   limits: closed({
     requests_per_minute: closed({ default: Count, operations: Type.Record(Type.String(), Count) }),
@@ -40,18 +27,21 @@ export const Capabilities = closed({
     }),
   }),
   areas: Type.Array(words(areas)),
-  operations: Type.Array(DescribedOperation),
+  operations: closed({ own: Count, compatible: Count }),
 })
 
 type Described = { version: string; baseUrl: string; longestIdempotencyKey: number; rateFactor: number }
 
-/** Made once at start from the declared operations; frozen, so that its text is made once too. */
+/**
+ * Kept short on purpose, since agents ask for it first; the operations one by one are in the OpenAPI document.
+ * Made once from the declared operations; frozen, so that its text is made once too.
+ */
 export function describeCapabilities(
   operations: readonly Operation[],
   about: Described,
 ): Static<typeof Capabilities> {
   const at = (path: string) => `${about.baseUrl}${path}`
-  const described = operations.map((op) => describeOperation(op, about.rateFactor))
+  const count = (face: Face) => operations.filter((op) => op.face === face).length
   return Object.freeze({
     product: { name: 'Posthorn', version: about.version, interface_version: '1.0.0' },
     interfaces: {
@@ -61,28 +51,12 @@ export function describeCapabilities(
       docs: at('/docs'),
       agents: { llms_txt: at('/llms.txt'), mcp: at('/mcp') },
     },
-    authentication: { headers: ['api-key', 'X-Api-Key'], key_forms: ['phk_live_…', 'phk_test_…'] },
+    authentication: { headers: ['api-key', 'X-Api-Key'], key_prefixes: ['phk_live_', 'phk_test_'] },
     scopes: scopeNames.map((name) => ({ name, allows: scopes[name] })),
     limits: describeLimits(operations, about),
     areas: areas.filter((area) => operations.some((op) => op.area === area)),
-    operations: described,
+    operations: { own: count('own'), compatible: count('v3') },
   })
-}
-
-function describeOperation(op: Operation, rateFactor: number) {
-  return {
-    id: operationId(op),
-    name: op.name,
-    method: op.method,
-    path: op.path,
-    area: op.area,
-    summary: op.summary,
-    scope: op.scope,
-    key_required: !op.public,
-    effect: op.effect,
-    requests_per_minute: op.public ? null : Math.floor(op.perMinute * rateFactor),
-    idempotent: op.idempotent,
-  }
 }
 
 function describeLimits(operations: readonly Operation[], { longestIdempotencyKey, rateFactor }: Described) {

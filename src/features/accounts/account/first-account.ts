@@ -35,6 +35,11 @@ async function enforceKey(tx: Db, accountId: string, key: string): Promise<void>
     throw new KeyTaken('POSTHORN_API_KEY is the key of another account; choose another value')
   }
   if (owner) await restoreFirstKey(tx, accountId, hash)
-  else await storeKey(tx, accountId, unrestricted, { key, isFirst: true })
+  else await storeKey(tx, accountId, { ...unrestricted, mode: modeOf(key) }, { key, isFirst: true })
   await replaceFirstKeys(tx, accountId, hash)
+}
+
+/** A key that calls itself a test key must not send for real. */
+function modeOf(key: string): 'live' | 'test' {
+  return key.startsWith('phk_test_') ? 'test' : 'live'
 }

@@ -1,12 +1,19 @@
 import type { Db } from '../../../kernel/db.ts'
-import { json, row } from '../../../kernel/row.ts'
+import { json, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { Settings } from './settings.ts'
 
 const Changed = row<{ settings: Partial<Settings> }>({ settings: json() })
 
-export function findSettings(db: Db, accountId: string) {
-  return db.one(Changed, sql`select settings from accounts where id = ${accountId}`)
+const ChangedOf = row<{ id: string; settings: Partial<Settings> }>({ id: text, settings: json() })
+
+export async function findSettings(db: Db, accountIds: string[]) {
+  const rows = await db.many(
+    ChangedOf,
+    sql`select id, settings from accounts where id = any(${[...new Set(accountIds)]}::bigint[])`,
+  )
+  const found = new Map(rows.map(({ id, settings }) => [id, settings]))
+  return accountIds.map((id) => found.get(id))
 }
 
 export function mergeSettings(db: Db, accountId: string, change: Partial<Settings>) {

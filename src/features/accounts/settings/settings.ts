@@ -51,8 +51,8 @@ export const defaults: Settings = {
 }
 
 export async function readSettings(ctx: Ctx): Promise<Settings> {
-  const { settings } = await findSettings(ctx.db, ctx.caller.accountId)
-  return { ...defaults, ...settings }
+  const changed = await ctx.db.gathered(findSettings, ctx.caller.accountId)
+  return { ...defaults, ...changed }
 }
 
 export async function changeSettings(ctx: Ctx, change: Partial<Settings>): Promise<Settings> {

@@ -6,7 +6,9 @@ import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from './
 
 /** The key's domains are stored in the same form. */
 export function normalDomain(domain: string): string {
-  return domainToASCII(domain.trim().replace(/\.$/, '')).toLowerCase()
+  const name = domain.trim().replace(/\.$/, '')
+  // The converter reads a host out of an address: what only resembles a domain would pass for one.
+  return /[/\\?#:@%\s]/.test(name) ? '' : domainToASCII(name).toLowerCase()
 }
 
 export function refuseForeignSender(caller: Caller, senderDomain: string): void {

@@ -2,7 +2,10 @@
 
 export type HeaderField = { name: string; text: string }
 
-const [tab, lf, cr, space] = [9, 10, 13, 32]
+const tab = 9
+const lf = 10
+const cr = 13
+const space = 32
 
 /** The header fields in their order and the body of a message with CRLF line ends. */
 export function splitMessage(raw: Buffer): { fields: HeaderField[]; body: Buffer } {
@@ -24,11 +27,9 @@ export function relaxedHeader({ name, text }: HeaderField): string {
 /** White space shrinks to one space and goes at line ends, blank lines go at the end; an empty body stays empty. */
 export function relaxedBody(body: Buffer): Buffer {
   const out = Buffer.allocUnsafe(body.length + 2)
-  let [at, lineEnds, gap] = [0, 0, false]
-  const endLine = () => {
-    out[at++] = cr
-    out[at++] = lf
-  }
+  let at = 0
+  let lineEnds = 0
+  let gap = false
   for (let i = 0; i < body.length; i++) {
     const byte = body[i] as number
     if (byte === space || byte === tab) {
@@ -38,12 +39,18 @@ export function relaxedBody(body: Buffer): Buffer {
       lineEnds++
       i++
     } else {
-      for (; lineEnds > 0; lineEnds--) endLine()
+      for (; lineEnds > 0; lineEnds--) {
+        out[at++] = cr
+        out[at++] = lf
+      }
       if (gap) out[at++] = space
       gap = false
       out[at++] = byte
     }
   }
-  if (at > 0) endLine()
+  if (at > 0) {
+    out[at++] = cr
+    out[at++] = lf
+  }
   return out.subarray(0, at)
 }

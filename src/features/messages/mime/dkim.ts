@@ -57,14 +57,15 @@ type Signed = { name: string; field?: HeaderField }
 // Every occurrence is signed, the last one first (RFC 6376 §5.4.2), and From is listed once more than it
 // occurs, so that none can be added.
 function signedFields(fields: HeaderField[], unsigned: string[]): Signed[] {
-  const named = (name: string) => fields.filter((each) => each.name === name.toLowerCase()).reverse()
   const wanted = signedNames.filter((name) => name === 'From' || !unsigned.includes(name.toLowerCase()))
-  return wanted.flatMap((name) => {
-    const present: Signed[] = named(name).map((field) => ({ name, field }))
-    if (name !== 'From') return present
-    if (present.length === 0) throw new Error('A message without From cannot be signed.')
-    return [...present, { name }]
-  })
+  const byName = new Map<string, Signed[]>(wanted.map((name) => [name.toLowerCase(), []]))
+  const spelled = new Map(wanted.map((name) => [name.toLowerCase(), name]))
+  for (const field of fields.toReversed())
+    byName.get(field.name)?.push({ name: spelled.get(field.name) ?? field.name, field })
+  const from = byName.get('from')
+  if (!from?.length) throw new Error('A message without From cannot be signed.')
+  from.push({ name: 'From' })
+  return [...byName.values()].flat()
 }
 
 // Ends in `b=`, as it is signed.

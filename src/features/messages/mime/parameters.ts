@@ -1,4 +1,5 @@
 // File names as parameters, RFC 2231 with the fallback of older readers.
+import { hexOf } from './words.ts'
 
 const plain = /^[\w .()+,@#&'=!-]{1,60}$/
 const attributeCharacter = /^[A-Za-z0-9!#$&+.^_`|~-]$/
@@ -29,12 +30,7 @@ function sections(pieces: string[]): string[] {
   return [...out, section]
 }
 
-function percent(point: string): string {
-  if (attributeCharacter.test(point)) return point
-  let out = ''
-  for (const byte of Buffer.from(point)) out += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  return out
-}
+const percent = (point: string) => (attributeCharacter.test(point) ? point : hexOf(point, '%'))
 
 /** An ASCII name for readers that do not know RFC 2231, its ending kept. */
 export function fallbackName(filename: string): string {

@@ -4,7 +4,7 @@ import { compile, type FormatCallback } from 'html-to-text'
 import { LRUCache } from 'lru-cache'
 
 // The parser takes time with the square of the depth: a megabyte of unclosed tags would hold the process for a minute.
-const limits = { characters: 500_000, tags: 20_000, depth: 200 }
+const limits = { characters: 500_000, tags: 10_000, depth: 150 }
 
 const cell: FormatCallback = (element, walk, builder) => {
   walk(element.children, builder)
@@ -17,14 +17,14 @@ const image: FormatCallback = (element, _walk, builder) => {
 
 const convert = compile({
   wordwrap: false,
-  limits: { maxDepth: limits.depth, ellipsis: '' },
+  limits: { maxDepth: 300, ellipsis: '' },
   formatters: { cell, altText: image },
   selectors: [
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['[', ']'] } },
     { selector: 'img', format: 'altText' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
     // Most tables of a mail are layout: a row becomes a line, its cells stand side by side.
-    { selector: 'tr', format: 'block' },
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     { selector: 'td', format: 'cell' },
     { selector: 'th', format: 'cell' },
     { selector: 'head', format: 'skip' },
@@ -63,20 +63,25 @@ const shallow = new Set(
   ),
 )
 
+// Each of these indents every line inside, so a few levels of them count for many.
+const indenting = new Set(['blockquote', 'ol', 'ul'])
+
 /** Where the HTML has too many tags, or tags too deep; never reckons it less deep than the parser does. */
 function endOfModestPart(html: string): number {
   const open = new Map<string, number>()
   let [depth, tags] = [0, 0]
-  for (const match of html.matchAll(/<(\/?)([a-z][^\s/>]{0,40})/gi)) {
+  for (const match of html.matchAll(/<(\/?)([a-z][^\s/>]*)/gi)) {
     const name = (match[2] ?? '').toLowerCase()
     const already = open.get(name) ?? 0
     if (++tags > limits.tags) return match.index
     if (shallow.has(name)) continue
+    const weight = indenting.has(name) ? 5 : 1
     if (match[1] === '') {
-      if (++depth > limits.depth) return match.index
+      depth += weight
+      if (depth > limits.depth) return match.index
       open.set(name, already + 1)
     } else if (already > 0) {
-      depth--
+      depth -= weight
       open.set(name, already - 1)
     }
   }

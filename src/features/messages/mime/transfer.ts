@@ -2,7 +2,12 @@
 
 export type Encoded = { encoding: '7bit' | 'quoted-printable' | 'base64'; body: Buffer }
 
-const [tab, lf, cr, space, equals, capitalF] = [9, 10, 13, 32, 61, 70]
+const tab = 9
+const lf = 10
+const cr = 13
+const space = 32
+const equals = 61
+const capitalF = 70
 const crlf = Buffer.from('\r\n')
 const longestLine = 76
 const hex = Buffer.from('0123456789ABCDEF')
@@ -14,8 +19,8 @@ export function encodeText(text: string): Encoded {
   const { escapes, plain } = survey(bytes)
   if (plain && !looksLikeStructure(lines))
     return { encoding: '7bit', body: Buffer.from(lines.replaceAll('\n', '\r\n'), 'latin1') }
-  // An escape adds two octets to quoted-printable, base64 a third to everything.
-  if (escapes * 6 <= bytes.length) return { encoding: 'quoted-printable', body: quotedPrintable(bytes) }
+  // Readable as it stands while most of it is ASCII; beyond that, base64 is shorter by far.
+  if (escapes * 4 <= bytes.length) return { encoding: 'quoted-printable', body: quotedPrintable(bytes) }
   return { encoding: 'base64', body: base64Lines(Buffer.from(lines.replaceAll('\n', '\r\n'))) }
 }
 
@@ -24,7 +29,10 @@ const looksLikeStructure = (lines: string) =>
   lines.includes('=_') || lines.startsWith('From ') || lines.includes('\nFrom ')
 
 function survey(bytes: Buffer): { escapes: number; plain: boolean } {
-  let [escapes, column, plain, last] = [0, 0, true, 0]
+  let escapes = 0
+  let column = 0
+  let plain = true
+  let last = 0
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (byte === lf) {
@@ -44,19 +52,22 @@ function survey(bytes: Buffer): { escapes: number; plain: boolean } {
   return { escapes, plain: plain && last !== space && last !== tab }
 }
 
-// How many columns the character that starts here takes, so that it is not split over two lines.
-function widthOf(byte: number): number {
+// 1: stands as itself. More: how many columns the character that starts here takes in escapes, so that it is not
+// split over two lines.
+const widths = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte > space && byte < 127 && byte !== equals) return 1
   if (byte < 0xc0) return 3
   if (byte < 0xe0) return 6
   return byte < 0xf0 ? 9 : 12
-}
+})
 
 /** Takes LF as line end. */
 export function quotedPrintable(bytes: Buffer): Buffer {
   const length = bytes.length
   // No line broken softly is shorter than 64 octets.
   const out = Buffer.allocUnsafe(length * 3 + Math.ceil((length * 3) / 64) * 3 + 3)
-  let [at, column] = [0, 0]
+  let at = 0
+  let column = 0
   for (let i = 0; i < length; i++) {
     const byte = bytes[i] as number
     if (byte === lf) {
@@ -65,14 +76,14 @@ export function quotedPrintable(bytes: Buffer): Buffer {
       column = 0
       continue
     }
-    const asIs = standsAsItself(bytes, i, column)
-    if (column + (asIs ? 1 : widthOf(byte)) >= longestLine) {
+    const width = isSpecial(byte) ? widthInContext(bytes, i, column) : (widths[byte] as number)
+    if (column + width >= longestLine) {
       out[at++] = equals
       out[at++] = cr
       out[at++] = lf
       column = 0
     }
-    if (asIs) {
+    if (width === 1) {
       out[at++] = byte
       column++
     } else {
@@ -85,11 +96,12 @@ export function quotedPrintable(bytes: Buffer): Buffer {
   return out.subarray(0, at)
 }
 
-function standsAsItself(bytes: Buffer, i: number, column: number): boolean {
-  const byte = bytes[i] as number
-  if (byte === space || byte === tab) return i + 1 < bytes.length && bytes[i + 1] !== lf
-  if (byte === capitalF && column === 0) return bytes[i + 4] !== space
-  return byte > space && byte < 127 && byte !== equals
+const isSpecial = (byte: number) => byte === space || byte === tab || byte === capitalF
+
+// White space at the end of a line is lost on the way, and a mailbox file changes "From " at its start.
+function widthInContext(bytes: Buffer, i: number, column: number): number {
+  if (bytes[i] === capitalF) return column === 0 && bytes[i + 4] === space ? 3 : 1
+  return i + 1 < bytes.length && bytes[i + 1] !== lf ? 1 : 3
 }
 
 const octetsPerLine = 57

@@ -25,9 +25,12 @@ export function encodedWords(text: string, firstRoom: number): string[] {
 function inQ(point: string): string {
   if (plainInQ.test(point)) return point
   if (point === ' ') return '_'
-  let out = ''
-  for (const byte of Buffer.from(point)) out += `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  return out
+  return hexOf(point, '=')
+}
+
+/** Each octet of its UTF-8 form behind the sign. */
+export function hexOf(point: string, sign: '=' | '%'): string {
+  return Buffer.from(point).toString('hex').toUpperCase().replace(/../g, `${sign}$&`)
 }
 
 // A code point is never split over two words (RFC 2047 §5): each is decoded by itself.

@@ -10,11 +10,13 @@ export type Reading = {
   needs: Path[]
 }
 
+const constants = ['True', 'False', 'None']
+
 type Place = { locals: Set<string>; isConditional: boolean }
 
 export function analyse(templates: Template[]): Reading {
   const found = { reads: new Map<string, Path>(), needs: new Map<string, Path>() }
-  const made = new Set<string>()
+  const made = new Set(constants)
 
   const note = (paths: Iterable<Path>, { locals }: Place, isNeeded: boolean) => {
     for (const path of paths) {

@@ -6,7 +6,7 @@ import { contextFor, engines, type Kind, printers } from './engine.ts'
 import { fastTemplate } from './fast-path.ts'
 import { faultOf } from './fault.ts'
 import { parse } from './parse.ts'
-import { readProperty } from './values.ts'
+import { readPath } from './values.ts'
 
 export type TemplateScope = {
   params?: unknown
@@ -71,7 +71,7 @@ const constants = { True: true, False: false, None: null }
 export function missingVariables(compiled: CompiledTemplate, scope: TemplateScope): string[] {
   const environment = environmentOf(scope)
   const isMissing = (path: string[]) => {
-    const value = path.reduce<unknown>(readProperty, environment)
+    const value = readPath(environment, path)
     return value === undefined || value === null
   }
   return compiled.needs.filter(isMissing).map((path) => path.join('.'))

@@ -4,6 +4,7 @@ import { templateFault } from './fault.ts'
 import { finishedFilters, pureFilters } from './filters.ts'
 import { limits } from './limits.ts'
 import { operators } from './operators.ts'
+import { timeLimit } from './time-limit.ts'
 import { escapeHtml, isTrue, printed, readProperty } from './values.ts'
 
 export type Kind = 'html' | 'text'
@@ -35,7 +36,6 @@ function makeEngine(kind: Kind): Liquid {
     locale: 'en-US',
     timezoneOffset: 0,
     parseLimit: limits.sourceCharacters,
-    renderLimit: limits.renderMilliseconds,
     memoryLimit: limits.memoryUnits,
     templates: {},
   })
@@ -101,19 +101,24 @@ export function refuseTooLarge(characters: number): void {
 
 /** A context that reads only through `readProperty`, and looks at the clock while it does. */
 export function contextFor(engine: Liquid, environment: object): Context {
-  return guarded(new Context(environment, engine.options, { sync: true }, { liquid: engine }))
+  const context = new Context(environment, engine.options, { sync: true }, { liquid: engine })
+  context.renderLimit.check = timeLimit()
+  return guarded(context)
 }
 
 const readsBetweenChecks = 1_000
 
 function guarded(context: Context): Context {
-  const spawn = context.spawn.bind(context)
+  const check = () => context.renderLimit.check(performance.now())
   let reads = 0
-  return Object.assign(context, {
-    spawn: (scope?: object) => guarded(spawn(scope)),
-    readProperty(holder: unknown, key: unknown) {
-      if (++reads % readsBetweenChecks === 0) context.renderLimit.check(performance.now())
-      return holder === context.globals ? undefined : readProperty(holder, key)
-    },
-  })
+  context.readProperty = (holder, key) => {
+    if (++reads % readsBetweenChecks === 0) check()
+    return holder === context.globals ? undefined : readProperty(holder, key)
+  }
+  // Filters over lists, such as where, make a context for each entry.
+  context.spawn = (scope) => {
+    check()
+    return guarded(Context.prototype.spawn.call(context, scope))
+  }
+  return context
 }

@@ -2,7 +2,7 @@ import { CommentTag, Output, type Template, type Token, TypeGuards } from 'liqui
 import { staticKey } from './analyse.ts'
 import { refuseTooLarge } from './engine.ts'
 import { finishedFilters, type PureFilter, pureFilters } from './filters.ts'
-import { printed, readProperty } from './values.ts'
+import { printed, readPath } from './values.ts'
 
 // Most templates are text with variables and a few filters. The library walks generators for each of them; here
 // they become a list of strings and small functions. It is built from the library's own tree, and reads, filters
@@ -78,11 +78,7 @@ function readOf(token: Token): Read | undefined {
     return () => content
   }
   if (!TypeGuards.isPropertyAccessToken(token) || token.variable) return undefined
-  const [root, ...keys] = token.props.map(staticKey)
-  if (typeof root !== 'string' || keys.includes(undefined)) return undefined
-  return (environment) => {
-    let value = root in environment ? readProperty(environment, root) : undefined
-    for (const key of keys) value = readProperty(value, key)
-    return value
-  }
+  const path = token.props.map(staticKey)
+  if (typeof path[0] !== 'string' || path.includes(undefined)) return undefined
+  return (environment) => readPath(environment, path)
 }

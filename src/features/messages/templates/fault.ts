@@ -20,7 +20,6 @@ const wordings: Wording[] = [
   [/^invalid value expression: (.*)/s, (text) => `A value is missing or malformed near ${text}.`],
   [/^illegal tag: (.+)/s, (tag) => `${tag} is malformed.`],
   [/^memory alloc limit/, () => 'The template was stopped because it uses too much memory.'],
-  [/^template render limit/, () => 'The template was stopped because it takes too long to render.'],
   [/call stack size/, () => 'The template is nested too deeply.'],
   [/Invalid string length/, () => 'The rendered template is too large.'],
 ]
@@ -33,10 +32,10 @@ function readable(text: string): string {
 /** Turns whatever the template library threw into a fault. */
 export function faultOf(error: unknown): TemplateFault {
   if (isTemplateFault(error)) return error
-  const original = originalOf(error)
-  if (isTemplateFault(original)) return original
-  const said = (error instanceof Error ? error.message : String(error)).replace(/, line:\d+, col:\d+$/, '')
   const [line, column] = positionOf(error)
+  const original = originalOf(error)
+  if (isTemplateFault(original)) return templateFault(original.message, line, column)
+  const said = (error instanceof Error ? error.message : String(error)).replace(/, line:\d+, col:\d+$/, '')
   for (const [pattern, word] of wordings) {
     const found = pattern.exec(said)
     if (found) return templateFault(word(found[1] ?? ''), line, column)

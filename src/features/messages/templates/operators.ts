@@ -25,6 +25,13 @@ const comparison = 3
 
 const strengthOf = (operator: string) => strength[operator] ?? comparison
 
+/** The library reads `{{ first name }}` as `first`; an expression must come to exactly one value. */
+export function isWhole(postfix: Token[]): boolean {
+  const found = postfix.filter(TypeGuards.isOperatorToken)
+  const joining = found.filter(({ operator }) => operator !== 'not').length
+  return postfix.length - found.length - joining === 1
+}
+
 /**
  * Puts an expression's tokens, given in the library's order, into the order of the provider's language: `and` binds
  * stronger than `or`. The library reads both from right to left.

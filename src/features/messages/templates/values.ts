@@ -27,6 +27,14 @@ export function readProperty(holder: unknown, key: unknown): unknown {
   return derived(holder, name)
 }
 
+/** A whole path; its root must be a name of the environment itself. */
+export function readPath(environment: Record<string, unknown>, path: readonly unknown[]): unknown {
+  const root = path[0] as string
+  let value = root in environment ? readProperty(environment, root) : undefined
+  for (let at = 1; at < path.length; at++) value = readProperty(value, path[at])
+  return value
+}
+
 function nameOf(holder: unknown, key: unknown): string | undefined {
   if (typeof key === 'string') return key
   if (typeof key !== 'number') return undefined
@@ -74,7 +82,7 @@ function printedObject(value: object | null): string {
   if (value === null) return ''
   if (Array.isArray(value)) return value.map(printed).join('')
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
-  return JSON.stringify(value)
+  return JSON.stringify(value) ?? ''
 }
 
 /** As in the provider's language: empty text, zero, an empty list and an empty object are false. */

@@ -1,0 +1,59 @@
+// What a bench measures against: a PostgreSQL of its own, the service and other servers as child processes.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { openEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts'
+
+export const benchKey = 'phk_live_00000000000000000000000bench'
+
+export type Stop = () => Promise<void>
+
+export async function startDatabase(): Promise<{ url: string; stop: Stop }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
+  const server = await openEmbeddedPostgres({ dataDir, mode: 'service' })
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function startService(databaseUrl: string): Promise<{ url: string; pid: number; stop: Stop }> {
+  const child = spawn(process.execPath, ['bin/posthorn.js', 'start', '--json'], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      POSTHORN_API_KEY: benchKey,
+      POSTHORN_PORT: '0',
+      POSTHORN_RATE_LIMIT_FACTOR: '100000',
+    },
+    // The log is written, as in production, and read by nobody.
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const { url } = JSON.parse(await firstLine(child))
+  return { url, pid: child.pid ?? 0, stop: () => stopChild(child) }
+}
+
+export async function startBareServer(): Promise<{ url: string; stop: Stop }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bench/children/bare-server.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return { url: `http://127.0.0.1:${await firstLine(child)}/`, stop: () => stopChild(child) }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error('no output to read')
+  const [line] = await once(createInterface(child.stdout), 'line')
+  return line
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { scopeNames } from '../../kernel/scope.ts'
+
+const app = await makeApp()
+const get = (path: string) => app.call('GET', path, { key: null })
+
+/** Addresses that a page loads or leads to, relative ones as they stand. */
+const addressesIn = (html: string) =>
+  [...html.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, found = '']) => found)
+
+const outside = /(?:https?:)?\/\/(?!127\.0\.0\.1|localhost|test\b)[a-z0-9.-]+/gi
+
+describe('/docs', () => {
+  test('answers without a key, and / leads there', async () => {
+    const page = await get('/docs')
+    assert.equal(page.status, 200)
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
+    const root = await get('/')
+    assert.deepEqual([root.status, root.headers.get('location')], [302, '/docs'])
+  })
+
+  test('loads its parts from this service only, and they are there', async () => {
+    const { text } = await get('/docs')
+    const addresses = addressesIn(text)
+    assert.ok(addresses.some((address) => address.endsWith('.js')))
+    assert.ok(addresses.some((address) => address.endsWith('.css')))
+    for (const address of addresses) {
+      assert.doesNotMatch(address, /^(https?:)?\/\//)
+      const { status } = await get(new URL(address, 'http://base/docs').pathname)
+      assert.equal(status, 200, address)
+    }
+  })
+
+  test('names no outside address, neither in the page nor in what starts it', async () => {
+    const { text } = await get('/docs')
+    const starter = addressesIn(text).find((address) => address.includes('initializer'))
+    assert.ok(starter)
+    const { text: script } = await get(new URL(starter, 'http://base/docs').pathname)
+    for (const part of [text, script]) assert.deepEqual(part.match(outside), null)
+    assert.match(script, /"?validatorUrl"?: ?null/)
+  })
+
+  test('forbids the browser to load anything from elsewhere', async () => {
+    const policy = (await get('/docs')).headers.get('content-security-policy') ?? ''
+    assert.match(policy, /default-src 'self'/)
+    assert.doesNotMatch(policy, /default-src[^;]*\*/)
+    assert.doesNotMatch(policy, /script-src[^;]*'unsafe-inline'/)
+  })
+
+  test('shows the very document of /openapi.json', async () => {
+    const [shown, document] = [await get('/docs/json'), await get('/openapi.json')]
+    assert.deepEqual(shown.body, document.body)
+  })
+})
+
+describe('/openapi.json', () => {
+  test('has every operation with its scope, limit and error answers', async () => {
+    const { body, headers } = await get('/openapi.json')
+    assert.match(headers.get('content-type') ?? '', /^application\/json/)
+    assert.match(body.openapi, /^3\.1\./)
+    for (const op of app.operations) {
+      const described = body.paths[op.path]?.[op.method.toLowerCase()]
+      assert.ok(described, op.name)
+      assert.deepEqual([described['x-scope'], described['x-effect']], [op.scope, op.effect])
+      if (op.public) assert.deepEqual(described.security, [])
+      else for (const status of [401, 429]) assert.ok(described.responses[status], `${op.name} ${status}`)
+    }
+    const ids = Object.values(body.paths).flatMap((path) =>
+      Object.values(path as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
+    )
+    assert.equal(new Set(ids).size, app.operations.length)
+  })
+
+  test('names where the service is', async () => {
+    assert.deepEqual((await get('/openapi.json')).body.servers, [{ url: 'http://test' }])
+  })
+})
+
+describe('/llms.txt', () => {
+  test('is plain text that names every operation, every scope and where to go on', async () => {
+    const { text, headers } = await get('/llms.txt')
+    assert.match(headers.get('content-type') ?? '', /^text\/plain; charset=utf-8/)
+    for (const op of app.operations)
+      assert.ok(text.includes(`\`${op.method} ${op.path}\` ${op.summary}`), op.name)
+    for (const scope of scopeNames) assert.ok(text.includes(`\`${scope}\``), scope)
+    for (const path of ['/openapi.json', '/mcp', '/api/v1/capabilities'])
+      assert.ok(text.includes(`http://test${path}`))
+  })
+})
+
+test('pages take no other method and no key is asked for', async () => {
+  for (const path of ['/docs', '/openapi.json', '/llms.txt']) {
+    assert.equal((await app.call('HEAD', path, { key: null })).status, 200, path)
+    const { status, body } = await app.call('POST', path, { key: null })
+    assert.ok([404, 405].includes(status), `${path} ${status}`)
+    assert.ok(body.error.code)
+  }
+})

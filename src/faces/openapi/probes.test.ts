@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { networkInterfaces } from 'node:os'
+import { describe, test } from 'node:test'
+import { call, makeApp, makeDatabase } from '../../../test/app.ts'
+import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { readConfig } from '../../main/config.ts'
+import { openPools, openService } from '../../main/wire.ts'
+
+const app = await makeApp()
+const get = (path: string, headers: Record<string, string> = {}) =>
+  app.call('GET', path, { key: null, headers })
+
+describe('/metrics', () => {
+  test('are Prometheus text with requests counted by operation and status', async () => {
+    await app.call('GET', '/api/v1/usage')
+    await app.call('GET', '/api/v1/usage', { key: null })
+    const { status, headers, text } = await get('/metrics')
+    assert.equal(status, 200)
+    assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
+    assert.match(text, /^posthorn_requests_total\{operation="usage\.get",status="200"\} 1$/m)
+    assert.match(text, /^posthorn_requests_total\{operation="usage\.get",status="401"\} 1$/m)
+    assert.match(text, /^posthorn_request_seconds_bucket\{le="[^"]+",operation="usage\.get"\} \d+$/m)
+    assert.match(text, /^process_resident_memory_bytes/m)
+  })
+
+  test('an unknown path makes no series of its own', async () => {
+    for (const path of ['/nothing/a@b.example', '/api/v1/nothing']) await get(path)
+    const { text } = await get('/metrics')
+    assert.doesNotMatch(text, /nothing|b\.example/)
+    assert.match(text, /operation="none",status="404"/)
+  })
+
+  test('are not there for whom a proxy on this machine speaks', async () => {
+    for (const header of ['x-forwarded-for', 'X-Forwarded-For', 'forwarded']) {
+      const { status, body } = await get('/metrics', { [header]: '127.0.0.1' })
+      assert.deepEqual([status, body.error.code], [404, 'not_found'], header)
+    }
+  })
+
+  test('are not there for other machines', async (t) => {
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .find((one) => one?.family === 'IPv4' && !one.internal)?.address
+    if (!outside) return t.diagnostic('this machine has no other address')
+    const pools = openPools({ url: app.databaseUrl, log: silentLog, strict: true })
+    const config = readConfig({ DATABASE_URL: app.databaseUrl })
+    const { http } = await openService({
+      config,
+      pools,
+      log: silentLog,
+      strict: true,
+      baseUrl: 'http://test',
+    })
+    t.after(async () => {
+      await http.close()
+      await pools.close()
+    })
+    const base = `http://${outside}:${await http.listen(outside, 0)}`
+    assert.equal((await call(base, 'GET', '/livez', {})).status, 200)
+    assert.equal((await call(base, 'GET', '/metrics', {})).status, 404)
+  })
+
+  test('with a token are there for whoever sends it, and for nobody else', async () => {
+    const guarded = await makeApp({
+      databaseUrl: app.databaseUrl,
+      env: { POSTHORN_METRICS_TOKEN: 'open sesame' },
+    })
+    const status = async (headers: Record<string, string>) =>
+      (await guarded.call('GET', '/metrics', { key: null, headers })).status
+    const right = { authorization: 'Bearer open sesame' }
+    assert.equal(await status(right), 200)
+    assert.equal(await status({ ...right, 'x-forwarded-for': '203.0.113.9' }), 200)
+    const wrong = ['', 'Bearer', 'Bearer open', 'Bearer open sesame!', 'open sesame', 'Basic open sesame']
+    for (const authorization of wrong) assert.equal(await status({ authorization }), 404, authorization)
+    assert.equal(await status({}), 404)
+    assert.equal(await status({ 'api-key': guarded.key }), 404)
+  })
+})
+
+describe('/livez and /readyz', () => {
+  test('answer without a key and without detail', async () => {
+    for (const path of ['/livez', '/readyz']) {
+      const { status, body } = await get(path)
+      assert.deepEqual([status, body], [200, { status: 'ok' }])
+    }
+  })
+
+  test('without a database the process is alive but not ready, and says so within two seconds', async () => {
+    const proxy = await proxyTo(await makeDatabase())
+    const shaky = await makeApp({ databaseUrl: proxy.url })
+    for (const trouble of [proxy.silence, proxy.cut]) {
+      trouble()
+      const started = performance.now()
+      const { status, body } = await shaky.call('GET', '/readyz', { key: null })
+      assert.deepEqual([status, body], [503, { status: 'unavailable' }])
+      assert.ok(performance.now() - started < 2_500)
+      assert.equal((await shaky.call('GET', '/livez', { key: null })).status, 200)
+      proxy.mend()
+      const deadline = Date.now() + 5_000
+      let ready = 503
+      while (ready !== 200 && Date.now() < deadline)
+        ready = (await shaky.call('GET', '/readyz', { key: null })).status
+      assert.equal(ready, 200)
+    }
+  })
+
+  test('a service that is about to stop is not ready', async (t) => {
+    const pools = openPools({ url: app.databaseUrl, log: silentLog, strict: true })
+    const config = readConfig({ DATABASE_URL: app.databaseUrl })
+    const service = await openService({ config, pools, log: silentLog, strict: true, baseUrl: 'http://test' })
+    t.after(async () => {
+      await service.http.close()
+      await pools.close()
+    })
+    const base = `http://127.0.0.1:${await service.http.listen('127.0.0.1', 0)}`
+    service.beginStopping()
+    assert.equal((await call(base, 'GET', '/readyz', {})).status, 503)
+    assert.equal((await call(base, 'GET', '/livez', {})).status, 200)
+  })
+})

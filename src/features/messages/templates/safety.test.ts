@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { compileTemplate, type TemplateScope } from './compile.ts'
+import { isTemplateFault } from './fault.ts'
+import { limits } from './limits.ts'
+
+const scope: TemplateScope = {
+  params: {
+    text: 'abc',
+    number: 5,
+    list: [1, 2],
+    made: { call: () => 'called', fine: 'fine' },
+    shadow: JSON.parse('{"toString": "x", "__proto__": {"polluted": "own"}}'),
+  },
+}
+
+const faultFrom = async (source: string, kind: 'html' | 'text' = 'html') => {
+  try {
+    await compileTemplate(source, kind).render(scope)
+  } catch (error) {
+    assert.ok(isTemplateFault(error), String(error))
+    return error
+  }
+  return assert.fail(`No fault: ${source.slice(0, 80)}`)
+}
+
+const outOfReach = [
+  'constructor',
+  '__proto__',
+  'globalThis',
+  'process',
+  'require',
+  'toString',
+  'hasOwnProperty',
+  'params.constructor',
+  'params.constructor.constructor',
+  'params.__proto__',
+  'params.toString',
+  'params["constructor"]["prototype"]',
+  'params.text.constructor',
+  'params.text.toString',
+  'params.text.__proto__',
+  'params.number.toFixed',
+  'params.list.map',
+  'params.list.constructor',
+  'params.made.call',
+  'params.made.call.name',
+  '"x".constructor',
+  'params.list | map: "constructor"',
+  'params.list | where: "constructor" | first',
+  'params | map: "__proto__"',
+]
+
+describe('a template cannot reach', () => {
+  for (const path of outOfReach)
+    test(path, async () => {
+      const source = `[{{ ${path} }}]`
+      assert.equal(await compileTemplate(source, 'html').render(scope), '[]')
+      assert.equal(await compileTemplate(`{% if 1 %}${source}{% endif %}`, 'html').render(scope), '[]')
+    })
+})
+
+test('the loop variable shows its counters only', async () => {
+  const source =
+    '{% for i in params.list %}[{{ forloop.constructor }}{{ forloop.valueOf }}{{ forloop.next }}]{% endfor %}'
+  assert.equal(await compileTemplate(source, 'html').render(scope), '[][]')
+})
+
+test('data with the names of built-in members is only data', async () => {
+  const source =
+    '{{ params.shadow.__proto__.polluted }}{{ params.shadow.toString }}{{ params.shadow | upper }}'
+  assert.match(await compileTemplate(source, 'text').render(scope), /^ownx\{"TOSTRING":"X"/)
+  assert.equal(({} as { polluted?: string }).polluted, undefined)
+})
+
+test('rendering does not change the data it was given', async () => {
+  const data = { params: { n: 1 } }
+  await compileTemplate('{% increment params %}{% assign contact = 3 %}{% decrement x %}', 'html').render(
+    data,
+  )
+  assert.deepEqual(data, { params: { n: 1 } })
+})
+
+const misspelt: [string, string, number, number][] = [
+  ['{{ x | shout }}', 'Unknown filter "shout".', 1, 1],
+  ['line\n  {{ x | shout }}', 'Unknown filter "shout".', 2, 3],
+  ['{% fi x %}', 'Unknown tag "fi".', 1, 1],
+  ['{% include "/etc/passwd" %}', 'Unknown tag "include".', 1, 1],
+  ['{% render "x" %}', 'Unknown tag "render".', 1, 1],
+  ['{% layout "x" %}', 'Unknown tag "layout".', 1, 1],
+  ['{% if x %}', '{% if x %} is not closed.', 1, 1],
+  ['a {{ x', 'The tag "{{ x" is not closed.', 1, 3],
+  ['{{ first name }}', 'An expression is malformed.', 1, 1],
+  ['{{ x | where_exp: "i", "i" }}', 'Unknown filter "where_exp".', 1, 1],
+]
+
+describe('a fault names what is wrong and where', () => {
+  for (const [source, message, line, column] of misspelt)
+    test(source, () =>
+      assert.throws(() => compileTemplate(source, 'html'), {
+        name: 'TemplateFault',
+        message,
+        line,
+        column,
+      }),
+    )
+})
+
+const runaways: [string, string, RegExp][] = [
+  ['nested loops', forEach(1000, forEach(1000, forEach(1000, ''))), /too long/],
+  ['a huge range', '{% for i in (1..100000000) %}x{% endfor %}', /memory/],
+  ['a huge range in an output', '{{ (1..100000000) | join }}', /memory/],
+  [
+    'doubling with a filter',
+    `{% assign s = "xxxxxxxx" %}${forEach(60, '{% assign s = s | append: s %}')}`,
+    /memory/,
+  ],
+  ['doubling with capture', `{% capture s %}xxxxxxxx{% endcapture %}${forEach(60, doubled())}`, /larger/],
+  ['much output', forEach(100_000, 'y'.repeat(1000)), /larger/],
+  ['a padded date', '{{ "now" | date: "%99999999d" }}', /memory/],
+  ['deep nesting', '{% if 1 %}'.repeat(9_000) + '{% endif %}'.repeat(9_000), /nested too deeply/],
+  ['too many pieces', '{{a}}'.repeat(limits.pieces + 1), /tags and outputs/],
+  ['too long a source', 'x'.repeat(limits.sourceCharacters + 1), /longer than/],
+  ['an endless expression', `{% if a${' and a'.repeat(90_000)} %}{% endif %}`, /too long/],
+]
+
+function forEach(count: number, body: string): string {
+  return `{% for i in (1..${count}) %}${body}{% endfor %}`
+}
+
+function doubled(): string {
+  return '{% capture s %}{{ s | raw }}{{ s | raw }}{% endcapture %}'
+}
+
+describe('a template that runs away is stopped', () => {
+  for (const [title, source, message] of runaways)
+    test(title, { timeout: 20_000 }, async () => assert.match((await faultFrom(source)).message, message))
+})
+
+test('work over lists inside one output is stopped as well', { timeout: 20_000 }, async () => {
+  const work = '{{ (1..400000) | where: "a", 1 | first }}{{ (1..400000) | sort | first }}'
+  await compileTemplate(work, 'html')
+    .render(scope)
+    .catch((error) => assert.ok(isTemplateFault(error)))
+})
+
+test('a large output of the fast path is refused too', async () => {
+  const compiled = compileTemplate('{{ params.big }}{{ params.big }}', 'text')
+  const big = 'x'.repeat(3_000_000)
+  await assert.rejects(compiled.render({ params: { big } }), { name: 'TemplateFault', message: /larger/ })
+})

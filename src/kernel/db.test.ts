@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { makeDatabase } from '../../test/app.ts'
+import { proxyTo } from '../../test/stand-ins/cuttable-proxy.ts'
+import { type Db, isUniqueViolation, openPool, type PooledDb } from './db.ts'
+import { Refusal } from './refusal.ts'
+import { int, row, text } from './row.ts'
+import { sql } from './sql.ts'
+
+const url = await makeDatabase()
+const db = open(url)
+await db.run(
+  sql`create table things (name text constraint things_name primary key, n int not null default 0)`,
+)
+
+function open(address: string, durable = true): PooledDb {
+  const pool = openPool({ url: address, max: 4, name: 'test', durable, checkRows: true, onError: () => {} })
+  after(() => pool.close())
+  return pool
+}
+
+const add = (to: Db, name: string) => to.run(sql`insert into things (name) values (${name})`)
+
+const Count = row<{ n: number }>({ n: int })
+
+async function has(name: string): Promise<boolean> {
+  const { n } = await db.one(Count, sql`select count(*)::int as n from things where name = ${name}`)
+  return n === 1
+}
+
+const isOutage = (error: unknown) =>
+  error instanceof Refusal && error.code === 'database_unavailable' && error.cause instanceof Error
+
+test('one row means one: none or two is an error', async () => {
+  const Name = row<{ name: string }>({ name: text })
+  await assert.rejects(db.one(Name, sql`select 'x' as name where false`), /expected one row, got 0/)
+  await assert.rejects(db.one(Name, sql`select unnest(array['x', 'y']) as name`), /expected one row, got 2/)
+  assert.equal(await db.maybe(Name, sql`select 'x' as name where false`), undefined)
+  assert.deepEqual(await db.many(Name, sql`select 'x' as name where false`), [])
+})
+
+test('a statement tells how many rows it touched', async () => {
+  assert.equal(await add(db, 'counted'), 1)
+  assert.equal(await db.run(sql`update things set n = 1 where name = 'nobody'`), 0)
+})
+
+test('a transaction that throws leaves nothing and passes its error on', async () => {
+  const work = db.transaction(async (tx) => {
+    await add(tx, 'rolled back')
+    throw new Error('planted')
+  })
+  await assert.rejects(work, /planted/)
+  assert.equal(await has('rolled back'), false)
+})
+
+test('a transaction inside another joins it', async () => {
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await tx.transaction((inner) => add(inner, 'joined'))
+      throw new Error('planted')
+    }),
+    /planted/,
+  )
+  assert.equal(await has('joined'), false)
+  assert.equal(await db.transaction((tx) => tx.transaction(async () => 'value')), 'value')
+})
+
+test('two transactions that wait for each other are both done in the end', async () => {
+  for (const name of ['left', 'right']) await add(db, name)
+  let [waiting, tries] = [0, 0]
+  let meet = () => {}
+  const both = new Promise<void>((resolve) => {
+    meet = resolve
+  })
+  const increase = (first: string, second: string) =>
+    db.transaction(async (tx) => {
+      tries++
+      await tx.run(sql`update things set n = n + 1 where name = ${first}`)
+      if (++waiting === 2) meet()
+      await both
+      await tx.run(sql`update things set n = n + 1 where name = ${second}`)
+    })
+  await Promise.all([increase('left', 'right'), increase('right', 'left')])
+  assert.equal(tries, 3)
+  const found = await db.many(Count, sql`select n from things where name in ('left', 'right')`)
+  assert.deepEqual(found, [{ n: 2 }, { n: 2 }])
+})
+
+test('a conflict that does not end is given up after four tries', async () => {
+  let tries = 0
+  const work = db.transaction(async (tx) => {
+    tries++
+    await tx.run(sql`do $$ begin raise exception using errcode = '40001'; end $$`)
+  })
+  await assert.rejects(work)
+  assert.equal(tries, 4)
+})
+
+test('a value that is taken is told apart from other errors, by its constraint', async () => {
+  await add(db, 'taken')
+  const error = await add(db, 'taken').catch((thrown: unknown) => thrown)
+  assert.equal(isUniqueViolation(error, 'things_name'), true)
+  assert.equal(isUniqueViolation(error, 'other'), false)
+  const other = await db.run(sql`select 1 / 0`).catch((thrown: unknown) => thrown)
+  assert.equal(isUniqueViolation(other, 'things_name'), false)
+  assert.ok(!(other instanceof Refusal))
+})
+
+test('a database that cannot be reached is a refusal that says so', async () => {
+  const nowhere = open('postgres://x:y@127.0.0.1:1/z')
+  await assert.rejects(nowhere.run(sql`select 1`), isOutage)
+  await assert.rejects(
+    nowhere.transaction(async () => {}),
+    isOutage,
+  )
+})
+
+test('a connection cut during a transaction is an outage; afterwards the pool works on', async () => {
+  const proxy = await proxyTo(url)
+  const through = open(proxy.url)
+  await assert.rejects(
+    through.transaction(async (tx) => {
+      await add(tx, 'cut off')
+      proxy.cut()
+      await add(tx, 'after the cut')
+    }),
+    isOutage,
+  )
+  await assert.rejects(through.run(sql`select 1`), isOutage)
+  proxy.mend()
+  assert.equal(await add(through, 'after the mending'), 1)
+  assert.deepEqual([await has('cut off'), await has('after the mending')], [false, true])
+})
+
+test('a server that ends our connection, or a statement that takes too long, is an outage', async () => {
+  const Pid = row<{ pid: number }>({ pid: int })
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      const { pid } = await tx.one(Pid, sql`select pg_backend_pid() as pid`)
+      await db.run(sql`select pg_terminate_backend(${pid}, 5000)`)
+      await tx.run(sql`select 1`)
+    }),
+    isOutage,
+  )
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await tx.run(sql`set local statement_timeout = 20`)
+      await tx.run(sql`select pg_sleep(5)`)
+    }),
+    isOutage,
+  )
+  assert.equal(await db.run(sql`select 1`), 1)
+})
+
+test('only what may be lost commits without waiting for the disk', async () => {
+  const Mode = row<{ mode: string }>({ mode: text })
+  const modeOf = async (pool: Db) =>
+    (await pool.one(Mode, sql`select current_setting('synchronous_commit') as mode`)).mode
+  assert.equal(await modeOf(db), 'on')
+  assert.equal(await modeOf(open(url, false)), 'off')
+})

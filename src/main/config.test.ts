@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { baseUrlOf, ConfigFault, readConfig, settings, settingsHelp, unknownVariables } from './config.ts'
+
+type Case = { good: Record<string, unknown>; bad: string[] }
+
+const key = 'x'.repeat(24)
+
+// Each variable with values it takes, each with what is read from it, and values it refuses.
+const cases: Record<string, Case> = {
+  POSTHORN_HOST: {
+    good: { '127.0.0.1': '127.0.0.1', '::': '::', localhost: 'localhost' },
+    bad: ['a b', 'http://x'],
+  },
+  POSTHORN_PORT: { good: { 0: 0, 1: 1, 65535: 65535 }, bad: ['65536', '-1', '80a', '1.5', '0x50', '999999'] },
+  POSTHORN_BASE_URL: {
+    good: { 'https://mail.example.com/': 'https://mail.example.com', 'http://h:1/p//': 'http://h:1/p' },
+    bad: ['mail.example.com', 'ftp://h', 'https://', '/path'],
+  },
+  POSTHORN_DATA_DIR: { good: { '/var/lib/posthorn': '/var/lib/posthorn', ' ./x ': './x' }, bad: [] },
+  DATABASE_URL: {
+    good: { 'postgres://u:p@h:5432/d': 'postgres://u:p@h:5432/d', 'postgresql://h/d': 'postgresql://h/d' },
+    bad: ['mysql://h/d', 'h:5432', 'postgres'],
+  },
+  POSTHORN_API_KEY: {
+    good: { [key]: key, [`${'k'.repeat(255)}`]: 'k'.repeat(255) },
+    bad: ['short', 'x'.repeat(23), 'x'.repeat(256), `with a space ${key}`, `ümläut${key}`, `\u0007${key}`],
+  },
+  POSTHORN_TRANSPORT: { good: { capture: 'capture' }, bad: ['Capture', 'pigeon', 'gopher://h'] },
+  POSTHORN_RATE_LIMIT_FACTOR: {
+    good: { 1: 1, 0.5: 0.5, 1000: 1000 },
+    bad: ['0', '-1', 'x', '1e9', 'NaN', '1,5'],
+  },
+  POSTHORN_DNS: {
+    good: { '127.0.0.1:53': '127.0.0.1:53', '9.9.9.9, [::1]:53': '9.9.9.9, [::1]:53' },
+    bad: ['nonsense', 'localhost:53', '[127.0.0.1', '127.0.0.1:99999', '9.9.9.9,,1.1.1.1', '300.0.0.1'],
+  },
+  POSTHORN_METRICS_TOKEN: { good: { 'a token': 'a token' }, bad: [] },
+  POSTHORN_TRUSTED_PROXIES: { good: { 0: 0, 2: 2 }, bad: ['-1', 'all', '1.5'] },
+  POSTHORN_LOG_LEVEL: { good: { debug: 'debug', silent: 'silent' }, bad: ['INFO', 'loud', 'trace'] },
+}
+
+function readOne(env: string, given: string): unknown {
+  const config: Record<string, unknown> = readConfig({ [env]: given })
+  const [name] = Object.entries(settings).find(([, one]) => one.env === env) ?? []
+  return config[name ?? '']
+}
+
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigFault) return error.message.split('\n')
+    throw error
+  }
+  return []
+}
+
+describe('each setting', () => {
+  for (const [env, { good, bad }] of Object.entries(cases)) {
+    test(`${env} takes what it should`, () => {
+      for (const [given, read] of Object.entries(good)) assert.deepEqual(readOne(env, given), read, given)
+    })
+
+    if (bad.length === 0) continue
+    test(`${env} refuses what it should, in one line that says what is accepted`, () => {
+      for (const given of bad) {
+        const faults = faultsOf({ [env]: given })
+        assert.equal(faults.length, 1, `${given}: ${faults}`)
+        assert.match(faults[0] ?? '', new RegExp(`^${env} must `))
+      }
+    })
+  }
+
+  test('all have a default or may be absent', () => {
+    const config = readConfig({})
+    assert.deepEqual([config.host, config.port, config.dataDir], ['127.0.0.1', 8025, './data'])
+    assert.deepEqual([config.transport, config.rateLimitFactor, config.logLevel], ['capture', 1, 'info'])
+    assert.deepEqual([config.databaseUrl, config.apiKey, config.baseUrl], [undefined, undefined, undefined])
+  })
+
+  test('an empty value is no value', () => {
+    assert.deepEqual(readConfig({ POSTHORN_PORT: '', POSTHORN_API_KEY: '  ' }), readConfig({}))
+  })
+})
+
+test('all wrong settings are told at once, a line each', () => {
+  const faults = faultsOf({ POSTHORN_PORT: 'x', POSTHORN_LOG_LEVEL: 'loud', POSTHORN_API_KEY: 'short' })
+  assert.deepEqual(faults.map((line) => line.split(' ')[0]).sort(), [
+    'POSTHORN_API_KEY',
+    'POSTHORN_LOG_LEVEL',
+    'POSTHORN_PORT',
+  ])
+})
+
+test('a line shows the wrong value, but never one that may hold a secret', () => {
+  assert.match(faultsOf({ POSTHORN_PORT: '8o25' })[0] ?? '', /"8o25"/)
+  const secrets = {
+    POSTHORN_API_KEY: 'hunter2',
+    DATABASE_URL: 'mysql://me:hunter2@h/d',
+    POSTHORN_TRANSPORT: 'smpt://me:hunter2@h:25',
+  }
+  const faults = faultsOf(secrets)
+  assert.equal(faults.length, Object.keys(secrets).length)
+  for (const line of faults) assert.doesNotMatch(line, /hunter2/)
+})
+
+test('a value of several lines stays on one', () => {
+  assert.equal(faultsOf({ POSTHORN_LOG_LEVEL: 'a\nb' }).length, 1)
+})
+
+test('an unknown variable is told with the name that was probably meant, and refuses nothing', () => {
+  const env = { POSTHORN_PROT: '1', POSTHORN_SOMETHING_ELSE: '1', POSTHORN_PORT: '1', OTHER: '1' }
+  assert.deepEqual(unknownVariables(env), [
+    'POSTHORN_PROT is unknown; did you mean POSTHORN_PORT?',
+    'POSTHORN_SOMETHING_ELSE is unknown to this version',
+  ])
+  assert.equal(readConfig(env).port, 1)
+})
+
+test('links begin with the public address, or with where the service listens', () => {
+  const of = (env: Record<string, string>) => baseUrlOf(readConfig(env), 8025)
+  assert.equal(of({}), 'http://127.0.0.1:8025')
+  assert.equal(of({ POSTHORN_HOST: '::1' }), 'http://[::1]:8025')
+  assert.equal(of({ POSTHORN_HOST: '0.0.0.0' }), 'http://localhost:8025')
+  assert.equal(of({ POSTHORN_HOST: '::' }), 'http://localhost:8025')
+  assert.equal(of({ POSTHORN_BASE_URL: 'https://mail.example.com/' }), 'https://mail.example.com')
+})
+
+test('the help names every setting with its meaning and default', () => {
+  const help = settingsHelp()
+  for (const { env, doc, default: fallback } of Object.values(settings)) {
+    assert.ok(help.includes(env) && help.includes(doc), env)
+    if (fallback !== undefined) assert.ok(help.includes(`(${fallback})`), env)
+  }
+})

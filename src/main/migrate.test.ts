@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeEmptyDatabase, query } from '../../test/processes/empty-database.ts'
+import { MigrationFault, migrate, pendingOf } from './migrate.ts'
+import { packageRoot } from './package-root.ts'
+
+const files = (await readdir(join(packageRoot(), 'db', 'migrations')))
+  .filter((name) => name.endsWith('.sql'))
+  .sort()
+const [first = '', ...later] = files
+
+const fileOf = (name: string, checksum = 'same') => ({ name, text: '', checksum })
+
+const isFault = (says: RegExp) => (error: unknown) =>
+  error instanceof MigrationFault && says.test(error.message)
+
+test('an empty database gets every migration in order, and the next time none', async () => {
+  const url = await makeEmptyDatabase()
+  assert.deepEqual(await migrate(url), { applied: files, total: files.length })
+  assert.deepEqual(await migrate(url), { applied: [], total: files.length })
+})
+
+test('of many that migrate at once, each migration is applied by one', async () => {
+  const url = await makeEmptyDatabase()
+  const results = await Promise.all(Array.from({ length: 5 }, () => migrate(url)))
+  assert.deepEqual(results.flatMap(({ applied }) => applied).sort(), files)
+  const rows = await query<{ name: string }>(url, 'select name from schema_migrations order by name')
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    files,
+  )
+})
+
+test('a migration that was changed after it had been applied is refused by name', async () => {
+  const url = await makeEmptyDatabase()
+  await migrate(url)
+  await query(url, `update schema_migrations set checksum = 'other' where name = $1`, [first])
+  await assert.rejects(migrate(url), isFault(new RegExp(`${first} was changed`)))
+})
+
+test('a database of a newer version is refused and stays as it is', async () => {
+  const url = await makeEmptyDatabase()
+  await query(url, 'create table schema_migrations (name text primary key, checksum text not null)')
+  await query(url, `insert into schema_migrations values ('9999_future.sql', 'x')`)
+  await assert.rejects(migrate(url), isFault(/9999_future\.sql, which this version does not know/))
+  const tables = await query(url, `select from pg_tables where schemaname = 'public'`)
+  assert.equal(tables.length, 1)
+})
+
+test('a migration that fails leaves nothing of itself, and is tried again the next time', async () => {
+  const url = await makeEmptyDatabase()
+  // In the way of the first migration, after it has made its first table.
+  await query(url, 'create table accounts (id int)')
+  await assert.rejects(migrate(url), /"accounts" already exists/)
+  assert.deepEqual(await query(url, 'select from schema_migrations'), [])
+  assert.deepEqual(await query(url, `select from pg_tables where tablename = 'installation'`), [])
+  await query(url, 'drop table accounts')
+  assert.deepEqual((await migrate(url)).applied, files)
+})
+
+test('only what is not applied yet is pending', () => {
+  const known = files.map((name) => fileOf(name))
+  const applied = new Map([[first, 'same']])
+  assert.deepEqual(
+    pendingOf(known, applied).map(({ name }) => name),
+    later,
+  )
+  assert.throws(() => pendingOf([fileOf(first, 'edited')], applied), MigrationFault)
+  assert.throws(() => pendingOf([], applied), MigrationFault)
+})
+
+test('a database that cannot be reached is an error within seconds', async () => {
+  await assert.rejects(migrate('postgres://x:y@127.0.0.1:1/z'), /ECONNREFUSED/)
+})
