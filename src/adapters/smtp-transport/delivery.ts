@@ -33,8 +33,9 @@ export async function carry(session: Session, desk: Desk): Promise<void> {
   while (begun) {
     const { job } = begun
     const refusal = await begun.refusal
-    begun = refusal ? concludeRefused(session, desk, { job, refusal }) : await carryBody(session, desk, job)
-    begun ??= begin(session, desk)
+    if (refusal) conclude(session, desk, { job, answer: refusal, mayBeThere: false })
+    const next: Begun | undefined = refusal ? undefined : await carryBody(session, desk, job)
+    begun = next ?? begin(session, desk)
   }
 }
 
@@ -115,44 +116,41 @@ const pieceSize = 64 * 1024
 async function carryBody(session: Session, desk: Desk, job: Job): Promise<Begun | undefined> {
   const { channel, pipelining, replyMs } = session
   const answer = channel.answer(finalMs(replyMs))
+  const isLarge = job.wire.length > pieceSize
+  const written = isLarge ? await writePieces(channel, job.wire, answer) : whole
   let next: Begun | undefined
-  let isOut = true
-  if (job.wire.length > pieceSize) isOut = await writePieces(channel, job.wire, answer)
   channel.together(() => {
-    if (job.wire.length <= pieceSize) channel.write(job.wire)
-    if (pipelining && isOut) next = begin(session, desk)
+    if (!isLarge) channel.write(job.wire)
+    if (pipelining && written.left) next = begin(session, desk)
   })
-  concludeSent(session, desk, { job, isOut, answer: await answer })
+  concludeSent(session, desk, { job, written, answer: await answer })
   return next
 }
 
-/** Whether the final dot left; not when the connection broke or the server answered before it was due. */
-async function writePieces(channel: Channel, wire: Buffer, answer: Promise<Answer>): Promise<boolean> {
-  let answered = false
-  answer.then(() => {
-    answered = true
-  })
+/** `handed`: the socket has the final dot; `left`: the operating system has it too. */
+type Written = { handed: boolean; left: boolean }
+const whole: Written = { handed: true, left: true }
+
+/** Stops where the connection breaks or the server answers before its time. */
+async function writePieces(channel: Channel, wire: Buffer, answer: Promise<Answer>): Promise<Written> {
+  const answered = answer.then(() => false)
   for (let at = 0; at < wire.length; at += pieceSize) {
     const piece = wire.subarray(at, at + pieceSize)
-    const isWhole = await new Promise<boolean>((resolve) => channel.write(piece, resolve))
-    if (!isWhole || answered) return isWhole && at + pieceSize >= wire.length
+    const flushed = new Promise<boolean>((resolve) => channel.write(piece, resolve))
+    if (!(await Promise.race([flushed, answered])))
+      return { handed: at + pieceSize >= wire.length, left: false }
     channel.touch()
   }
-  return true
+  return whole
 }
 
-type Refused = { job: Job; refusal: Answer }
+type Sent = { job: Job; answer: Answer; written: Written }
 
-function concludeRefused(session: Session, desk: Desk, { job, refusal }: Refused): undefined {
-  conclude(session, desk, { job, answer: refusal, mayBeThere: false })
-}
-
-type Sent = { job: Job; answer: Answer; isOut: boolean }
-
-function concludeSent(session: Session, desk: Desk, { job, answer, isOut }: Sent) {
+function concludeSent(session: Session, desk: Desk, { job, answer, written }: Sent) {
   // After an answer in the middle of the text nobody knows what the server takes the rest for.
-  if (!isOut) session.channel.abandon(unanswered('the mail server answered before the message was complete'))
-  conclude(session, desk, { job, answer, mayBeThere: isOut })
+  if (!written.left)
+    session.channel.abandon(unanswered('the mail server answered before the message was complete'))
+  conclude(session, desk, { job, answer, mayBeThere: answer.loss ? written.left : written.handed })
 }
 
 type Concluded = { job: Job; answer: Answer; mayBeThere: boolean }

@@ -22,6 +22,7 @@ export function openPool(server: Server): Pool {
   const backoff = openBackoff()
   const stop = new AbortController()
   let opening = 0
+  let soon: NodeJS.Immediate | undefined
   let retry: NodeJS.Timeout | undefined
   let emptied = () => {}
 
@@ -45,12 +46,18 @@ export function openPool(server: Server): Pool {
       if (waiting.length === 0) return
       run(session)
     }
+    // A connection that is just done comes first: it takes what waits before the turn of the event loop is over.
+    if (waiting.length > 0 && places() < server.connections) soon ??= setImmediate(grow)
+  }
+
+  const grow = () => {
+    soon = undefined
     while (mayOpen()) open()
     if (waiting.length === 0 || opening + sessions.size > 0) return
     const leftMs = backoff.leftMs()
     if (leftMs > patienceMs) return deferAll(backoff.said())
     clearTimeout(retry)
-    if (leftMs > 0) retry = setTimeout(pump, Math.ceil(leftMs))
+    if (leftMs > 0) retry = setTimeout(grow, Math.ceil(leftMs))
   }
 
   const mayOpen = () =>

@@ -1,6 +1,6 @@
 // DATA: taking the message in, and handing it over.
 import { newUuid, showId } from '../../kernel/id.ts'
-import { refusal } from '../../kernel/refusal.ts'
+import { Refusal, refusal } from '../../kernel/refusal.ts'
 import { within } from '../../kernel/within.ts'
 import { type Client, dismiss, type Envelope, type Message, nothing, type Step } from './client.ts'
 import { logFailure } from './failures.ts'
@@ -13,6 +13,9 @@ const acceptTooSlow = refusal({
   kind: 'unavailable',
   message: 'The message could not be stored in time, try again later',
 })
+
+const isTimeout = (error: unknown) =>
+  error instanceof Refusal && error.declaration === acceptTooSlow.declaration
 
 export function startData(client: Client): string {
   const { envelope, relay } = client
@@ -72,19 +75,18 @@ async function store(
   const requestId = showId('req', newUuid())
   const mail = { envelopeFrom: envelope.from, recipients: envelope.recipients, raw, requestId, ip: client.ip }
   const leftMs = Math.max(1, timeouts.dataMs - (performance.now() - startedAt))
-  const late = acceptTooSlow()
   const work = handOver(client, mail)
   const about = { ip: client.ip, requestId, bytes: raw.length, recipients: mail.recipients.length }
   client.accepting = true
   try {
-    const { id } = await within(leftMs, work, () => late)
+    const { id } = await within(leftMs, work, acceptTooSlow)
     client.faults = 0
     log({ event: 'relay.accepted', id, ...about })
     return `250 2.0.0 queued as ${asciiLine(id)}`
   } catch (error) {
     logFailure(client, 'message', error, requestId)
     const reply = replyTo(error, 'message')
-    if (error !== late) return reply
+    if (!isTimeout(error)) return reply
     // The client was told to try again, so this one may come twice.
     work.then(({ id }) => log({ event: 'relay.accepted_late', id, ...about })).catch(() => undefined)
     // Another message on this connection would overtake the one still under way.
