@@ -3,6 +3,8 @@ create table sending_months (
   account_id bigint not null references accounts (id),
   month      date not null,
   sent       bigint not null,
+  -- How many of those asked for by the last statement were granted.
+  granted    integer not null,
   primary key (account_id, month)
 ) with (fillfactor = 50);
 
@@ -11,5 +13,6 @@ create table sending_days (
   day        date not null,
   key_id     uuid not null references api_keys (id),
   sent       bigint not null,
+  granted    integer not null,
   primary key (account_id, day, key_id)
 ) with (fillfactor = 50);

@@ -8,6 +8,7 @@ import type { Db } from '../kernel/db.ts'
 import { gather } from '../kernel/gather.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
+import { type ActTogether, togetherActor } from './act.ts'
 import { failedKeyBrake } from './failed-keys.ts'
 import { type TakeTurn, turnTaker } from './rate.ts'
 import { replyChecker } from './reply.ts'
@@ -32,11 +33,12 @@ export type Gates = GatesNeeds & {
   failedKeys: ReturnType<typeof failedKeyBrake>
   validators: Map<Operation, Validate>
   checkReply: ReturnType<typeof replyChecker>
+  actTogether: ActTogether
 }
 
 export function openGates(operations: readonly Operation[], needs: GatesNeeds): Gates {
   const makeValidator = validatorMaker()
-  return {
+  const gates: Gates = {
     ...needs,
     findCaller: callerFinder(needs.db),
     takeTurn: turnTaker(needs.quick),
@@ -47,5 +49,7 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
     failedKeys: failedKeyBrake(),
     validators: new Map(operations.map((op) => [op, makeValidator(op)])),
     checkReply: replyChecker(),
+    actTogether: togetherActor(() => gates),
   }
+  return gates
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../kernel/db.ts'
 import { canonicalJson } from '../kernel/json.ts'
+import type { Refusal } from '../kernel/refusal.ts'
 import { idempotencyInProgress, idempotencyKeyReused, invalidParameter } from '../kernel/refusals.ts'
-import { findIdempotencyKey, lockIdempotencyKey, rememberReply } from './queries.ts'
+import { findIdempotencyKeys, lockIdempotencyKeys, type RememberedRow, rememberReplies } from './queries.ts'
 
 const rememberMs = 24 * 3_600_000
 export const longestIdempotencyKey = 255
@@ -25,23 +26,46 @@ export function fingerprintOf(input: unknown): Buffer {
 }
 
 /**
- * Gives the remembered reply, or nothing when this call is the one that acts. Lock and look-up are two
- * statements on purpose: a single one would look at the table as it was before it had the lock.
+ * For each claim: the remembered reply, a refusal, or nothing when this call is the one that acts. Lock and look-up
+ * are two statements on purpose: a single one would look at the table as it was before it had the lock.
  */
-export async function claimIdempotencyKey(tx: Db, claim: Claim, now: Date): Promise<Reply | undefined> {
-  const { locked } = await lockIdempotencyKey(tx, claim)
-  if (!locked) throw idempotencyInProgress({ retryAfterSeconds: 1 })
-  const known = await findIdempotencyKey(tx, claim, now)
-  if (!known) return undefined
-  if (!known.fingerprint.equals(claim.fingerprint)) throw idempotencyKeyReused({ param: 'Idempotency-Key' })
-  return { status: known.status, body: known.reply }
+export async function claimAll(tx: Db, claims: Claim[], now: Date): Promise<(Reply | Refusal | undefined)[]> {
+  if (claims.length === 0) return []
+  const locks = await lockIdempotencyKeys(tx, claims)
+  const known = new Map((await findIdempotencyKeys(tx, claims, now)).map((found) => [nameOf(found), found]))
+  const seen = new Set<string>()
+  return claims.map((claim, i) => {
+    const name = nameOf({ ...claim, account_id: claim.accountId })
+    // The lock is the transaction's, so two equal claims of one batch both hold it: the first acts.
+    const isSecond = seen.has(name)
+    seen.add(name)
+    const found = known.get(name)
+    if (found) return replay(found, claim)
+    if (locks[i]?.locked && !isSecond) return undefined
+    return idempotencyInProgress({ retryAfterSeconds: 1 })
+  })
 }
 
-export function rememberAnswer(tx: Db, claim: Claim, reply: Reply, now: Date) {
-  return rememberReply(tx, claim, {
-    fingerprint: claim.fingerprint,
-    status: reply.status,
-    reply: reply.body,
-    expiresAt: new Date(now.getTime() + rememberMs),
-  })
+function replay(found: RememberedRow, { fingerprint }: Claim): Reply | Refusal {
+  if (!found.fingerprint.equals(fingerprint)) return idempotencyKeyReused({ param: 'Idempotency-Key' })
+  return { status: found.status, body: found.reply }
+}
+
+function nameOf({
+  account_id,
+  operation,
+  key,
+}: Pick<RememberedRow, 'account_id' | 'operation' | 'key'>): string {
+  return JSON.stringify([account_id, operation, key])
+}
+
+export type Answered = { claim: Claim; reply: Reply }
+
+export async function rememberAll(tx: Db, answered: Answered[], now: Date): Promise<void> {
+  if (answered.length === 0) return
+  const expiresAt = new Date(now.getTime() + rememberMs)
+  await rememberReplies(
+    tx,
+    answered.map(({ claim, reply: { status, body } }) => ({ ...claim, status, reply: body, expiresAt })),
+  )
 }

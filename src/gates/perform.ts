@@ -1,23 +1,15 @@
-import { insertAuditLines } from '../features/accounts/audit/queries.ts'
-import { type Ctx, nobody } from '../kernel/ctx.ts'
-import type { Db } from '../kernel/db.ts'
+import { nobody } from '../kernel/ctx.ts'
 import { changesNothing } from '../kernel/operation.ts'
+import { Refusal } from '../kernel/refusal.ts'
 import { databaseUnavailable } from '../kernel/refusals.ts'
 import { within } from '../kernel/within.ts'
+import { actAll, ctxOf, type Performed, replyChecked } from './act.ts'
 import { type Admission, downAfterMs, isDatabaseDown } from './admit.ts'
 import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
-import {
-  type Claim,
-  claimIdempotencyKey,
-  fingerprintOf,
-  readIdempotencyKey,
-  rememberAnswer,
-} from './idempotency.ts'
-import { asRefusal, type Reply, refuseUndeclared, replyOf } from './reply.ts'
+import { fingerprintOf, readIdempotencyKey } from './idempotency.ts'
+import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
 import { type RawInput, refusalOf } from './validate.ts'
-
-export type Performed = Reply & { replayed: boolean }
 
 /** Validation, idempotency, the act, its line. Throws a refusal; a bug has become one and is logged. */
 export async function perform(
@@ -54,37 +46,23 @@ async function pass(
     key !== undefined && fingerprint
       ? { accountId: admission.caller.accountId, operation: op.name, key, fingerprint }
       : undefined
-  return gates.db.transaction((tx) => act(gates, admission, { tx, input, claim }))
+  const pending = { admission, input, claim }
+  const performed = op.runTogether
+    ? await gates.actTogether(op, pending)
+    : await gates.db.transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
+  if (performed instanceof Refusal) throw performed
+  if (!performed) throw new Error(`${op.name} gave no result`)
+  return performed
 }
 
 /** A call that changes nothing needs no transaction; its line shares one with others. */
 async function look(gates: Gates, admission: Admission, input: RawInput): Promise<Performed> {
-  const reply = await runIn(gates, admission, gates.db, input)
+  const ctx = ctxOf(gates, admission, gates.db)
+  const reply = replyChecked(gates, admission.op, await admission.op.run(ctx, input as never))
   if (admission.caller !== nobody) {
     await gates.writeLine(lineOf(admission, input, { status: reply.status, code: null }))
   }
   return { ...reply, replayed: false }
-}
-
-type Act = { tx: Db; input: RawInput; claim: Claim | undefined }
-
-/** The act, its line and the remembered answer commit together or not at all. */
-async function act(gates: Gates, admission: Admission, { tx, input, claim }: Act): Promise<Performed> {
-  const known = claim && (await claimIdempotencyKey(tx, claim, admission.now))
-  const reply = known ?? (await runIn(gates, admission, tx, input))
-  if (admission.caller !== nobody) {
-    await insertAuditLines(tx, [lineOf(admission, input, { status: reply.status, code: null })])
-  }
-  if (claim && !known) await rememberAnswer(tx, claim, reply, admission.now)
-  return { status: reply.status, body: reply.body, replayed: known !== undefined }
-}
-
-async function runIn(gates: Gates, admission: Admission, db: Db, input: RawInput): Promise<Reply> {
-  const { op, caller, now, requestId } = admission
-  const ctx: Ctx = { db, now, caller, requestId, cursorKey: gates.cursorKey }
-  const reply = replyOf(op, await op.run(ctx, input as never))
-  if (gates.strict) gates.checkReply(op, reply)
-  return { status: reply.status, body: reply.body }
 }
 
 async function performOrSayDown(gates: Gates, admission: Admission, input: RawInput): Promise<Performed> {

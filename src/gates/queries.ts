@@ -47,42 +47,68 @@ export function deleteIdleRates(db: Db) {
      where second < extract(epoch from clock_timestamp())::bigint - ${10 * windowSeconds}`)
 }
 
-type IdempotencyRef = { accountId: string; operation: string; key: string }
+export type IdempotencyRef = { accountId: string; operation: string; key: string }
 
 const Locked = row<{ locked: boolean }>({ locked: bool })
 
-/** Held until the transaction ends, also when that is because the process died. */
-export function lockIdempotencyKey(db: Db, { accountId, operation, key }: IdempotencyRef) {
-  const name = JSON.stringify([accountId, operation, key])
-  return db.one(Locked, sql`select pg_try_advisory_xact_lock(hashtextextended(${name}, 1)) as locked`)
+/** Held until the transaction ends, also when that is because the process died. Never waits. */
+export function lockIdempotencyKeys(db: Db, refs: IdempotencyRef[]) {
+  const names = refs.map(({ accountId, operation, key }) => JSON.stringify([accountId, operation, key]))
+  return db.many(
+    Locked,
+    sql`
+    select pg_try_advisory_xact_lock(hashtextextended(t.name, 1)) as locked
+      from unnest(${names}::text[]) with ordinality as t (name, n)
+     order by t.n`,
+  )
 }
 
-const Remembered = row<{ fingerprint: Buffer; status: number; reply: string }>({
+export type RememberedRow = {
+  account_id: string
+  operation: string
+  key: string
+  fingerprint: Buffer
+  status: number
+  reply: string
+}
+
+const Remembered = row<RememberedRow>({
+  account_id: text,
+  operation: text,
+  key: text,
   fingerprint: bytes,
   status: int,
   reply: text,
 })
 
-export function findIdempotencyKey(db: Db, { accountId, operation, key }: IdempotencyRef, now: Date) {
-  return db.maybe(
+export function findIdempotencyKeys(db: Db, refs: IdempotencyRef[], now: Date) {
+  const column = <K extends keyof IdempotencyRef>(name: K) => refs.map((ref) => ref[name])
+  return db.many(
     Remembered,
     sql`
-    select fingerprint, status, reply
-      from idempotency_keys
-     where account_id = ${accountId}
-       and operation = ${operation}
-       and key = ${key}
-       and expires_at > ${now}`,
+    select i.account_id, i.operation, i.key, i.fingerprint, i.status, i.reply
+      from unnest(${column('accountId')}::bigint[], ${column('operation')}::text[], ${column('key')}::text[])
+           as r (account_id, operation, key)
+      join idempotency_keys i using (account_id, operation, key)
+     where i.expires_at > ${now}`,
   )
 }
 
-type Remember = { fingerprint: Buffer; status: number; reply: string; expiresAt: Date }
+export type Remember = IdempotencyRef & {
+  fingerprint: Buffer
+  status: number
+  reply: string
+  expiresAt: Date
+}
 
-export function rememberReply(db: Db, ref: IdempotencyRef, reply: Remember) {
+export function rememberReplies(db: Db, replies: Remember[]) {
+  const column = <K extends keyof Remember>(name: K) => replies.map((reply) => reply[name])
   return db.run(sql`
     insert into idempotency_keys (account_id, operation, key, fingerprint, status, reply, expires_at)
-    values (${ref.accountId}, ${ref.operation}, ${ref.key}, ${reply.fingerprint}, ${reply.status},
-            ${reply.reply}, ${reply.expiresAt})
+    select *
+      from unnest(${column('accountId')}::bigint[], ${column('operation')}::text[], ${column('key')}::text[],
+                  ${column('fingerprint')}::bytea[], ${column('status')}::smallint[],
+                  ${column('reply')}::text[], ${column('expiresAt')}::timestamptz[])
     on conflict (account_id, operation, key) do update
        set fingerprint = excluded.fingerprint, status = excluded.status, reply = excluded.reply,
            expires_at = excluded.expires_at`)

@@ -2,7 +2,8 @@
 // capabilities and the contract tests read it; nothing about an operation stands anywhere else.
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Ctx } from './ctx.ts'
-import type { Face, RefusalMaker } from './refusal.ts'
+import type { Db } from './db.ts'
+import { type Face, Refusal, type RefusalMaker } from './refusal.ts'
 import type { Scope } from './scope.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -62,6 +63,14 @@ type Run<P extends TObject, Q extends TObject, B extends TSchema, R extends TSch
   input: Input<Static<P>, Static<Q>, Static<B>>,
 ) => Promise<Static<R> | Answer<Static<R>>>
 
+/** One call among several that share a transaction. */
+export type Together<P, Q, B> = { ctx: Ctx; input: Input<P, Q, B> }
+
+type RunTogether<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = (
+  db: Db,
+  calls: Together<Static<P>, Static<Q>, Static<B>>[],
+) => Promise<(Static<R> | Answer<Static<R>> | Refusal)[]>
+
 export type Operation = {
   name: string
   method: Method
@@ -85,6 +94,8 @@ export type Operation = {
   secret: string[]
   whenDatabaseDown?: () => Answer<unknown>
   run: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
+  /** Acts for many calls at once; one that is refused does not stop the others. */
+  runTogether?: (db: Db, calls: Together<never, never, never>[]) => Promise<unknown[]>
 }
 
 export class Answer<T> {
@@ -112,23 +123,37 @@ export function operation<
 >(declared: Declared<P, Q, B, R>) {
   const { http, status = 200, ...rest } = declared
   const [method, path] = http.split(' ') as [Method, string]
+  const facts = {
+    perMinute: usualPerMinute,
+    maxBodyBytes: usualMaxBodyBytes,
+    ...rest,
+    refusals: declared.refusals ?? [],
+    secret: declared.secret ?? [],
+    public: declared.public ?? false,
+    idempotent: declared.idempotent ?? false,
+    method,
+    path,
+    face: path.startsWith('/v3/') ? ('v3' as const) : ('own' as const),
+    statuses: [status].flat(),
+  }
   // A second call, because only then does TypeScript keep the literal types of the reply.
   return {
-    run: (run: Run<P, Q, B, R>): Operation => ({
-      perMinute: usualPerMinute,
-      maxBodyBytes: usualMaxBodyBytes,
-      ...rest,
-      refusals: declared.refusals ?? [],
-      secret: declared.secret ?? [],
-      public: declared.public ?? false,
-      idempotent: declared.idempotent ?? false,
-      method,
-      path,
-      face: path.startsWith('/v3/') ? 'v3' : 'own',
-      statuses: [status].flat(),
-      run: run as unknown as Operation['run'],
-    }),
+    run: (run: Run<P, Q, B, R>): Operation => ({ ...facts, run: run as unknown as Operation['run'] }),
+    runTogether: (together: RunTogether<P, Q, B, R>): Operation => {
+      const runTogether = together as unknown as NonNullable<Operation['runTogether']>
+      return { ...facts, runTogether, run: (ctx, input) => runAlone(runTogether, ctx, input) }
+    },
   }
+}
+
+async function runAlone(
+  runTogether: NonNullable<Operation['runTogether']>,
+  ctx: Ctx,
+  input: Input<never, never, never>,
+): Promise<unknown> {
+  const [result] = await runTogether(ctx.db, [{ ctx, input }])
+  if (result instanceof Refusal) throw result
+  return result
 }
 
 export function operationId({ face, name }: Operation): string {

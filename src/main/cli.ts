@@ -13,7 +13,15 @@ export async function main(argv: string[]): Promise<void> {
     .version(packageVersion())
     .showSuggestionAfterError()
     .helpCommand(false)
-    .configureOutput({ outputError: (text, write) => write(`posthorn: ${text.replace(/^error: /, '')}`) })
+    .configureOutput({ outputError: (text, write) => write(`posthorn: ${oneLine(text)}\n`) })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  posthorn start                     start the service; the first start prints a key
+  posthorn key create --name shop    make another key
+  posthorn start --help              every setting of the service`,
+    )
     .exitOverride()
   for (const add of [addStart, addMigrate, addAccount, addKey, addDoctor]) add(program)
   inherit(program)
@@ -26,9 +34,17 @@ export async function main(argv: string[]): Promise<void> {
 
 function inherit(command: Command): void {
   for (const child of command.commands) {
-    child.copyInheritedSettings(command)
+    child.copyInheritedSettings(command).helpCommand(false)
     inherit(child)
   }
+}
+
+/** The suggestion comes on a line of its own, which a log would tear off. */
+function oneLine(text: string): string {
+  return text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ')
 }
 
 /** 0 done · 1 could not be done · 2 wrongly called. */

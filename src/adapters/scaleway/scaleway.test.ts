@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 
 const request: HttpRequest = async ({ url, method, headers, body }) => {
-  const answer = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(400) })
+  const answer = await fetch(url, { method, headers, body, signal: AbortSignal.timeout(1500) })
   const read = Object.fromEntries(answer.headers)
   return { status: answer.status, headers: read, body: Buffer.from(await answer.arrayBuffer()) }
 }

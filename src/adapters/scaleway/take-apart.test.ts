@@ -51,7 +51,8 @@ test('a usual message is taken apart without loss', async () => {
   const alternative = message(
     ['--b', 'Content-Type: multipart/alternative; boundary=c', ''],
     '--c\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nBonjour à tous',
-    '--c\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>Bonjour =C3=A0 tous</p>',
+    '--c\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable',
+    '\r\n<p>Bonjour =C3=A0 tous</p>',
     '--c--',
   )
   const email = await taken(mixed(alternative, file('a.pdf')))

@@ -22,7 +22,7 @@ export function openPool(server: Server): Pool {
   const backoff = openBackoff()
   const stop = new AbortController()
   let opening = 0
-  let soon: NodeJS.Immediate | undefined
+  let willGrow = false
   let retry: NodeJS.Timeout | undefined
   let emptied = () => {}
 
@@ -47,11 +47,13 @@ export function openPool(server: Server): Pool {
       run(session)
     }
     // A connection that is just done comes first: it takes what waits before the turn of the event loop is over.
-    if (waiting.length > 0 && places() < server.connections) soon ??= setImmediate(grow)
+    if (waiting.length === 0 || places() === server.connections || willGrow) return
+    willGrow = true
+    setImmediate(grow)
   }
 
   const grow = () => {
-    soon = undefined
+    willGrow = false
     while (mayOpen()) open()
     if (waiting.length === 0 || opening + sessions.size > 0) return
     const leftMs = backoff.leftMs()

@@ -174,7 +174,12 @@ test('an idle connection that the server ends with 421 is not used again', async
 test('no answer in time: deferred before the final dot, uncertain after it', async (t) => {
   const timeouts = { connectMs: 2000, replyMs: 60 }
   for (const verb of ['EHLO', 'MAIL', 'RCPT', 'DATA']) {
-    const server = await serve(t, { offers, on: (command) => (command.startsWith(verb) ? '' : undefined) })
+    let isSilent = false
+    const on: Habits['on'] = (command) => {
+      isSilent ||= command.startsWith(verb)
+      return isSilent ? '' : undefined
+    }
+    const server = await serve(t, { offers, on })
     const outcome = await openFor(t, { ...server, timeouts }).send(handover())
     assertLike(outcome, { kind: 'deferred', fault: 'transport', smtpCode: null }, verb)
     assert.match(messageOf(outcome), /^127\.0\.0\.1:\d+ did not answer within 60 ms$/)

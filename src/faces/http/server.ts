@@ -38,9 +38,16 @@ export async function openHttp(needs: HttpNeeds): Promise<HttpFace> {
       await app.listen({ host, port })
       return (app.server.address() as AddressInfo).port
     },
-    close: () => app.close(),
+    close: async () => {
+      const limit = setTimeout(() => app.server.closeAllConnections(), patienceMs)
+      await app.close()
+      clearTimeout(limit)
+    },
   }
 }
+
+// For requests under way when the service stops; a client that never finishes its own must not hold the rest up.
+const patienceMs = 5_000
 
 async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   const app = Fastify({
@@ -50,6 +57,8 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
     requestTimeout: 120_000,
     // Ends idle keep-alive connections on close; closeGently sees to the busy ones.
     forceCloseConnections: 'idle',
+    // What still arrives over an open connection is answered like any other request.
+    return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       sendRefusal(request, reply, refusalOfFramework(error) ?? asRefusal(error, needs.gates.log, {}))

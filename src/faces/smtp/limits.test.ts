@@ -153,6 +153,13 @@ test('a client that never reads stops being read', async (t) => {
   await once(talk.socket, 'error')
 })
 
+test('a decision that never comes ends the connection', async (t) => {
+  const { port } = await openFor(t, { login: () => new Promise(() => undefined), timeouts: { idleMs: 100 } })
+  const talk = await talkTo(t, port)
+  talk.send(`EHLO c\r\nAUTH PLAIN ${plain('a', 'b')}\r\n`)
+  assert.match((await talk.rest()).at(-1) ?? '', /^421 4\.4\.2/)
+})
+
 test('what arrives during a decision waits', async (t) => {
   const decision = held<{ user: string }>()
   const { port } = await openFor(t, { login: () => decision.promise })

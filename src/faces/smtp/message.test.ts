@@ -147,11 +147,13 @@ test('a message that cannot be stored in time is a temporary failure', async (t)
   assert.match(JSON.stringify(events.at(-1)), /relay\.accepted_late.*"id":"late"/)
 })
 
-test('a message that does not arrive in time ends the connection', async (t) => {
-  const { port, mails } = await openFor(t, { timeouts: { dataMs: 50 } })
+test('a message that drips in for too long ends the connection', async (t) => {
+  const { port, mails } = await openFor(t, { timeouts: { dataMs: 100 } })
   const talk = await talkTo(t, port)
   await talk.login()
   talk.send(`${envelope}half`)
+  const drip = setInterval(() => talk.send('x'), 5)
+  t.after(() => clearInterval(drip))
   for (let count = 0; count < 3; count += 1) await talk.reply()
   assert.match((await talk.rest()).join(), /^421 4\.4\.2/)
   assert.deepEqual(mails, [])

@@ -17,17 +17,22 @@ export function addAccount(program: Command): void {
     .option('--outreach', 'switch the outreach module on')
     .option('--monthly-quota <n>', 'messages per month; unlimited when absent', readCount)
     .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn account create shop --monthly-quota 50000')
     .action(createAccount)
 
   account
     .command('list')
     .description('list all accounts')
     .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn account list --json')
     .action(showAccounts)
 
   account
-    .command('limit <account> <operation> <per-minute>')
+    .command('limit')
     .description('set how many requests per minute an account may make of one operation')
+    .argument('<account>', 'its number, as the list shows it')
+    .argument('<operation>', 'such as email.send; GET /api/v1/capabilities names them all')
+    .argument('<per-minute>', 'how many', readCount)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
     .action(limitAccount)
@@ -70,10 +75,9 @@ async function showAccounts({ json }: Output): Promise<void> {
 async function limitAccount(
   account: string,
   operation: string,
-  perMinute: string,
+  limit: number,
   { json }: Output,
 ): Promise<void> {
-  const limit = readCount(perMinute)
   refuseUnknownOperation(operation)
   await withDatabase(async (db) => {
     await refuseUnknownAccount(db, account)

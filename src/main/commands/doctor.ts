@@ -9,6 +9,7 @@ export function addDoctor(program: Command): void {
     .command('doctor')
     .description('check configuration, database, transport and DNS, and say what to mend')
     .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExit code 1 when something has failed.\n\nExample:\n  posthorn doctor --json')
     .action(async ({ json }: Output) => {
       const checks = await runChecks()
       if (json) sayJson({ ok: checks.every(({ state }) => state !== 'failed'), checks })

@@ -45,12 +45,14 @@ Example:
     .description('list keys')
     .option('--account <id>', 'only this account’s')
     .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn key list --account 1')
     .action(showKeys)
 
   key
     .command('revoke <key>')
     .description('end a key, named by its id or by its first characters as the list shows them')
     .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn key revoke phk_live_Ab3dE')
     .action(endKey)
 }
 

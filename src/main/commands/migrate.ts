@@ -9,6 +9,7 @@ export function addMigrate(program: Command): void {
     .command('migrate')
     .description('bring the database up to date; the service does it by itself at every start')
     .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  DATABASE_URL=postgres://… posthorn migrate')
     .action(async ({ json }: Output) => {
       const database = await openDatabase(readConfig(), 'command')
       try {

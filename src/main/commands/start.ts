@@ -19,8 +19,10 @@ Examples:
   DATABASE_URL=postgres://… posthorn start --role api     one of many processes on one database`,
     )
     .action(async ({ role, json }: { role: string; json?: true }) => {
-      const running = await start({ config: readConfig(), roles: readRoles(role) })
-      stopOnSignals(running)
+      const options = { config: readConfig(), roles: readRoles(role) }
+      const starting = start(options)
+      stopOnSignals(starting)
+      const running = await starting
       if (json) sayJson({ url: running.url ?? null, key: running.madeKey, database: running.database })
       else say(banner(running))
     })
@@ -44,14 +46,18 @@ function banner({ url, madeKey, database }: Running): string {
 
 const patienceMs = 9_000
 
-function stopOnSignals(running: Running): void {
+/** Also while starting: what has been opened by then is closed again. */
+function stopOnSignals(starting: Promise<Running>): void {
   let isStopping = false
   const stop = () => {
     if (isStopping) process.exit(1)
     isStopping = true
     // What is still under way after that is left to the next start; nothing accepted is lost by it.
     setTimeout(() => process.exit(0), patienceMs).unref()
-    running.stop().then(() => process.exit(0))
+    starting
+      .then((running) => running.stop())
+      .then(() => process.exit(0))
+      .catch(() => process.exit(1))
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)

@@ -2,33 +2,62 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
+const Granted = row<{ granted: number }>({ granted: int })
+
 type Spending = { accountId: string; count: number }
 
-/** Touches no row when the quota would be passed. */
+/** Takes as many as the account's quota still allows. */
 export function spendMonth(db: Db, { accountId, count }: Spending, month: string) {
-  return db.run(sql`
-    insert into sending_months as m (account_id, month, sent)
-    select a.id, ${month}::date, ${count}::bigint
-      from accounts a
-     where a.id = ${accountId}
-       and (a.monthly_quota is null or a.monthly_quota >= ${count}::bigint)
-    on conflict (account_id, month) do update set sent = m.sent + excluded.sent
-     where m.sent + excluded.sent
-           <= coalesce((select q.monthly_quota from accounts q where q.id = m.account_id), 9e18)`)
+  return db.one(
+    Granted,
+    sql`
+    with asked as (
+      select id, least(${count}::int, coalesce(monthly_quota, ${count}::int)) as first
+        from accounts
+       where id = ${accountId})
+    insert into sending_months as m (account_id, month, sent, granted)
+    select id, ${month}::date, first, first from asked
+    on conflict (account_id, month) do update
+       set (sent, granted) = (
+             select m.sent + g.granted, g.granted
+               from (select greatest(0, least(${count}::int, coalesce(a.monthly_quota - m.sent, ${count}::int)))::int
+                            as granted
+                       from accounts a
+                      where a.id = m.account_id) g)
+    returning granted`,
+  )
 }
 
-/** Touches no row when the cap would be passed. */
+/** Takes as many as the key's daily cap still allows. */
 export function spendDay(db: Db, { accountId, count }: Spending, keyId: string, day: string) {
+  return db.one(
+    Granted,
+    sql`
+    with asked as (
+      select account_id, id, least(${count}::int, coalesce(daily_cap, ${count}::int)) as first
+        from api_keys
+       where id = ${keyId}
+         and account_id = ${accountId})
+    insert into sending_days as d (account_id, day, key_id, sent, granted)
+    select account_id, ${day}::date, id, first, first from asked
+    on conflict (account_id, day, key_id) do update
+       set (sent, granted) = (
+             select d.sent + g.granted, g.granted
+               from (select greatest(0, least(${count}::int, coalesce(k.daily_cap - d.sent, ${count}::int)))::int
+                            as granted
+                       from api_keys k
+                      where k.id = d.key_id) g)
+    returning granted`,
+  )
+}
+
+/** Gives back what the month granted and the day did not. */
+export function giveBackMonth(db: Db, { accountId, count }: Spending, month: string) {
   return db.run(sql`
-    insert into sending_days as d (account_id, day, key_id, sent)
-    select k.account_id, ${day}::date, k.id, ${count}::bigint
-      from api_keys k
-     where k.id = ${keyId}
-       and k.account_id = ${accountId}
-       and (k.daily_cap is null or k.daily_cap >= ${count}::bigint)
-    on conflict (account_id, day, key_id) do update set sent = d.sent + excluded.sent
-     where d.sent + excluded.sent
-           <= coalesce((select q.daily_cap from api_keys q where q.id = d.key_id), 9e18)`)
+    update sending_months
+       set sent = sent - ${count}
+     where account_id = ${accountId}
+       and month = ${month}::date`)
 }
 
 export type UsageRow = {

@@ -1,7 +1,9 @@
 // The rules of a key that every sending path obeys: HTTP, campaigns, relay.
 import { domainToASCII } from 'node:url'
 import type { Caller, Ctx } from '../../../kernel/ctx.ts'
-import { spendDay, spendMonth } from './queries.ts'
+import type { Db } from '../../../kernel/db.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
+import { giveBackMonth, spendDay, spendMonth } from './queries.ts'
 import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from './refusals.ts'
 
 /** The key's domains are stored in the same form. */
@@ -20,19 +22,34 @@ export function refuseForeignSender(caller: Caller, senderDomain: string): void 
   })
 }
 
-/** Counts messages against quota and cap, inside the transaction that accepts them: all of them or none. */
-export async function spendSending(ctx: Ctx, count: number): Promise<void> {
-  const { accountId, keyId, dailyCap } = ctx.caller
-  // Always in this order, so that two batches of one account cannot wait for each other.
-  if ((await spendMonth(ctx.db, { accountId, count }, monthOf(ctx.now))) === 0) {
-    throw monthlyQuotaReached({ retryAfterSeconds: secondsUntil(nextMonth(ctx.now), ctx.now) })
-  }
-  if ((await spendDay(ctx.db, { accountId, count }, keyId, dayOf(ctx.now))) === 0) {
-    throw dailyCapReached({
+/** How many of the messages may go, and why no more than that. */
+export type Spent = { granted: number; refusal: Refusal | undefined }
+
+/**
+ * Counts messages against quota and cap, inside the transaction that accepts them, and takes what is left when
+ * not all of them fit. Month before day, always, so that two batches of one account cannot wait for each other.
+ */
+export async function spendUpTo(db: Db, caller: Caller, count: number, now: Date): Promise<Spent> {
+  const { accountId, keyId, dailyCap } = caller
+  const month = await spendMonth(db, { accountId, count }, monthOf(now))
+  const day = await spendDay(db, { accountId, count: month.granted }, keyId, dayOf(now))
+  if (day.granted < month.granted) {
+    await giveBackMonth(db, { accountId, count: month.granted - day.granted }, monthOf(now))
+    const refusal = dailyCapReached({
       message: `The daily sending cap of the key, ${dailyCap} messages, is reached.`,
-      retryAfterSeconds: secondsUntil(nextDay(ctx.now), ctx.now),
+      retryAfterSeconds: secondsUntil(nextDay(now), now),
     })
+    return { granted: day.granted, refusal }
   }
+  if (month.granted === count) return { granted: count, refusal: undefined }
+  const refusal = monthlyQuotaReached({ retryAfterSeconds: secondsUntil(nextMonth(now), now) })
+  return { granted: month.granted, refusal }
+}
+
+/** All of them or none. */
+export async function spendSending(ctx: Ctx, count: number): Promise<void> {
+  const { refusal } = await spendUpTo(ctx.db, ctx.caller, count, ctx.now)
+  if (refusal) throw refusal
 }
 
 export function dayOf(now: Date): string {

@@ -35,7 +35,7 @@ function saysTemporary(smtpCode: number | null, code: string | undefined): boole
 function temporaryClass({ text, code, smtpCode }: Found): BounceClass {
   const inText = firstOf(decisiveTexts, text) ?? firstOf(faultTexts, text)
   if (inText) return inText
-  const inCode = code && classOfCode(code)
+  const inCode = classOfCode(code)
   if (inCode === 'policy') return 'rate'
   if (inCode && !isDeadAddress(inCode)) return inCode
   return smtpCode === 452 ? 'mailbox_full' : 'temporary'
@@ -43,22 +43,25 @@ function temporaryClass({ text, code, smtpCode }: Found): BounceClass {
 
 function permanentClass(found: Found): BounceClass {
   const { text, code, smtpCode, stage } = found
+  if (isLogin(smtpCode, stage)) return 'credentials'
   const decisive = firstOf(decisiveTexts, text)
   if (decisive) return decisive
-  const inCode = code && classOfCode(code)
+  const inCode = classOfCode(code)
   if (inCode && !isVague(code)) return fromCode(inCode, found)
   if (isAboutUs(stage)) return firstOf(faultTexts, text) ?? inCode ?? 'policy'
   const spoken = isMicrosoftUnknown(found) ? 'unknown_user' : firstOf(deadTexts, text)
   return withoutDoubt(spoken, text) ?? inCode ?? (smtpCode === null ? 'other' : basicClass(smtpCode))
 }
 
-// Words of spam or policy beside "mailbox unavailable" leave a doubt, which goes in favour of the address.
-const doubts =
-  /policy|spam|virus|unsolicited|abus|(?:\bip|host|client|server|network)\b.{0,30}\bblocked|blocked (?:by|for)/
+// Words about spam, policy or us beside "mailbox unavailable" leave a doubt, which goes in favour of the address.
+const doubts = [
+  /policy|spam|virus|unsolicited|abus|client host|\byour (?:\S+ )?(?:account|domain|server|network|ip|organi[sz]ation)/,
+  /(?:\bip|host|client|server|network)\b.{0,30}\bblocked|blocked (?:by|for)/,
+]
 
 function withoutDoubt(spoken: BounceClass | undefined, text: string): BounceClass | undefined {
-  if (spoken && !doubts.test(text)) return spoken
-  return firstOf(faultTexts, text) ?? spoken
+  if (spoken && !doubts.some((each) => each.test(text))) return spoken
+  return firstOf(faultTexts, text) ?? (spoken && 'policy')
 }
 
 function fromCode(inCode: BounceClass, { text, code, stage }: Found): BounceClass {
@@ -89,11 +92,14 @@ const isMicrosoftUnknown = ({ code, text }: Found) =>
 // Before the recipient was named, a refusal cannot be about it.
 const isAboutUs = (stage: string) => /^(?:connect|greeting|helo|ehlo|lhlo|starttls|auth|mail)/.test(stage)
 
+// RFC 4954 section 6.
+const isLogin = (smtpCode: number | null, stage: string) =>
+  stage.startsWith('auth') || (smtpCode !== null && smtpCode >= 530 && smtpCode <= 538)
+
 function basicClass(smtpCode: number): BounceClass {
   if (smtpCode === 552) return 'mailbox_full'
-  if (smtpCode === 551) return 'moved'
-  if (smtpCode === 521 || smtpCode === 556) return 'no_mail_host'
-  if (smtpCode >= 530 && smtpCode <= 538) return 'credentials'
+  // RFC 7504. Its 521 is left out: lists of blocked networks answer it as well.
+  if (smtpCode === 556) return 'no_mail_host'
   return smtpCode >= 500 && smtpCode < 510 ? 'policy' : 'other'
 }
 

@@ -15,9 +15,7 @@ const details: Record<string, BounceClass> = {
   '2.3': 'size',
   '3.1': 'mailbox_full',
   '3.4': 'size',
-  '7.4': 'credentials',
   '7.8': 'credentials',
-  '7.9': 'credentials',
   // RFC 7293: the mailbox has another owner than the one written to.
   '7.17': 'moved',
   '7.28': 'rate',
@@ -36,8 +34,8 @@ const subjects: Record<string, BounceClass> = {
 }
 
 /** What the code alone says; nothing where it says too little, so that the text decides. */
-export function classOfCode(code: string): BounceClass | undefined {
-  const [, subject = '', detail = ''] = code.split('.')
+export function classOfCode(code: string | undefined): BounceClass | undefined {
+  const [, subject = '', detail = ''] = code?.split('.') ?? []
   const key = `${subject}.${detail}`
   return details[key] ?? (authentication.test(key) ? 'auth' : subjects[subject])
 }
@@ -49,11 +47,13 @@ export function isVague(code: string | undefined): boolean {
   return code === undefined || vague.test(code)
 }
 
-const enhanced = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/g
+const enhanced = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/g
 
 /** The most telling status code in a reply: the one given, unless it is vague and the text holds a better one. */
 export function statusCode(given: string | null, text: string): string | undefined {
-  const inText = [...text.matchAll(enhanced)].map(([, code]) => code).filter((code) => code !== undefined)
-  const known = given && /^[245]\.\d{1,3}\.\d{1,3}$/.test(given) ? given : undefined
-  return [known, ...inText].find((code) => code !== undefined && !isVague(code)) ?? known ?? inText[0]
+  const inText = [...text.matchAll(enhanced)].map(([code]) => code)
+  const known = given && /^[245]\.\d{1,3}\.\d{1,3}$/.test(given) ? given : inText[0]
+  if (known === undefined) return undefined
+  const kin = [known, ...inText.filter((code) => code[0] === known[0])]
+  return kin.find((code) => !isVague(code)) ?? known
 }

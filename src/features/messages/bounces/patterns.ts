@@ -12,12 +12,12 @@ export const decisiveTexts: TextRule[] = [
   ],
   [
     'blocked',
-    /black-?list(?!ed recipient)|block-?list|blocked using|listed (?:at|by|in|on) |senderscore|cloudmark/,
+    /black[- ]?list|block[- ]?list|blocked using|(?<!not )listed (?:at|by|in|on) |senderscore|cloudmark/,
   ],
   ['blocked', /adresse ip source bloquee|poor reputation|bad reputation|low reputation|\bip reputation/],
   [
     'mailbox_full',
-    /over ?-?quota|quota (?:is )?exceeded|exceed(?:s|ed|ing)?.{0,30}quota|quotaexceeded|quota full/,
+    /over (?:the |its )?-?quota|overquota|quota (?:is )?exceeded|exceed(?:s|ed|ing)?.{0,30}quota|quotaexceeded/,
   ],
   [
     'mailbox_full',
@@ -55,13 +55,10 @@ export const deadTexts: TextRule[] = [
     /(?:account|mailbox|user|recipient|address).{0,40}\b(?:disabled|inactive|deactivated|discontinued)/,
   ],
   ['inactive', /(?:disabled|inactive|deactivated|closed) (?:account|mailbox|user|recipient)/],
+  ['inactive', /mailbox.{0,30}(?:blocked|closed) due to inactivity/],
   [
     'inactive',
-    /mailbox.{0,30}(?:blocked|closed) due to inactivity|no longer (?:active|in use|available|valid)/,
-  ],
-  [
-    'inactive',
-    /user (?:has )?left|no longer (?:on|with|works|employed|at)\b|compte.{0,20}(?:desactive|ferme|supprime)/,
+    /(?:account|mailbox|user|recipient|address|person|employee).{0,40}no longer|compte.{0,20}(?:desactive|ferme)/,
   ],
   ['inactive', /boite.{0,30}(?:desactivee|fermee|supprimee)/],
   [
@@ -126,10 +123,6 @@ export const faultTexts: TextRule[] = [
   [
     'rate',
     /receiving (?:mail|email|messages?).{0,20}(?:too quickly|at a rate)|connection limit|unexpected volume/,
-  ],
-  [
-    'credentials',
-    /authentication (?:credentials|failed|required|unsuccessful)|username and password not accepted/,
   ],
   [
     'blocked',

@@ -98,9 +98,12 @@ export function quotedPrintable(bytes: Buffer): Buffer {
 
 const isSpecial = (byte: number) => byte === space || byte === tab || byte === capitalF
 
+// At once, or after the soft break that is due.
+const startsLine = (column: number) => column === 0 || column + 1 >= longestLine
+
 // White space at the end of a line is lost on the way, and a mailbox file changes "From " at its start.
 function widthInContext(bytes: Buffer, i: number, column: number): number {
-  if (bytes[i] === capitalF) return column === 0 && bytes[i + 4] === space ? 3 : 1
+  if (bytes[i] === capitalF) return startsLine(column) && bytes[i + 4] === space ? 3 : 1
   return i + 1 < bytes.length && bytes[i + 1] !== lf ? 1 : 3
 }
 

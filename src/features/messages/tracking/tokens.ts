@@ -1,0 +1,95 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export type TrackingKeys = {
+  current: { id: number; key: Buffer }
+  /** Old keys stay here for as long as mail that was sent with them is read. */
+  all: Map<number, Buffer>
+}
+
+export type TrackingToken =
+  | { kind: 'open'; messageId: string; url?: undefined }
+  | { kind: 'click'; messageId: string; url: string }
+
+// One byte of version and kind, two of key id, the 16 of the message id, the target, the code. The target of a click
+// travels inside, under the code, so that the address cannot be made to lead elsewhere.
+const version = 1
+const headBytes = 3
+const idBytes = 16
+const codeBytes = 16
+const openKind = 0
+const longestToken = 8_192
+
+// A click's kind is one more than the place of its prefix here, which is left out of the token.
+const prefixes = ['', 'https://', 'http://', 'https://www.']
+
+export function openToken(keys: TrackingKeys, messageId: string): string {
+  return sealed(keys, openKind, [idOf(messageId)])
+}
+
+/** Throws for a target that is not http(s), or longer than a token may be. */
+export function clickToken(keys: TrackingKeys, messageId: string, url: string): string {
+  if (!isWebAddress(url)) throw new TypeError('A tracked link must be http or https')
+  const place = prefixes.reduce((best, prefix, at) => (url.startsWith(prefix) ? at : best), 0)
+  const target = Buffer.from(url.slice(prefixes[place]?.length))
+  const token = sealed(keys, place + 1, [idOf(messageId), target])
+  if (token.length > longestToken) throw new RangeError('A tracked link is too long')
+  return token
+}
+
+/** Nothing for a token that is not ours, whatever is wrong with it. */
+export function readToken(keys: TrackingKeys, token: string): TrackingToken | undefined {
+  const bytes = decoded(token)
+  if (!bytes) return undefined
+  const [first = 0] = bytes
+  const key = keys.all.get(bytes.readUInt16BE(1)) ?? currentKey(keys, bytes.readUInt16BE(1))
+  if (first >> 4 !== version || !key) return undefined
+  const body = bytes.subarray(0, -codeBytes)
+  if (!timingSafeEqual(codeOf(key, body), bytes.subarray(-codeBytes))) return undefined
+  return opened(first & 15, body)
+}
+
+function opened(kind: number, body: Buffer): TrackingToken | undefined {
+  const messageId = uuidOf(body.subarray(headBytes, headBytes + idBytes))
+  const rest = body.subarray(headBytes + idBytes).toString()
+  if (kind === openKind) return rest === '' ? { kind: 'open', messageId } : undefined
+  const prefix = prefixes[kind - 1]
+  if (prefix === undefined) return undefined
+  const url = prefix + rest
+  return isWebAddress(url) ? { kind: 'click', messageId, url } : undefined
+}
+
+function sealed({ current }: TrackingKeys, kind: number, parts: Buffer[]): string {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt8((version << 4) | kind)
+  head.writeUInt16BE(current.id, 1)
+  const body = Buffer.concat([head, ...parts])
+  return Buffer.concat([body, codeOf(current.key, body)]).toString('base64url')
+}
+
+// The name keeps the code apart from what else may be signed with the same key.
+function codeOf(key: Buffer, body: Buffer): Buffer {
+  return createHmac('sha256', key).update('posthorn tracking\0').update(body).digest().subarray(0, codeBytes)
+}
+
+// Only the one spelling that encoding gives is taken: otherwise one token would have many forms.
+function decoded(token: string): Buffer | undefined {
+  if (token.length > longestToken) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  const isWhole = bytes.length >= headBytes + idBytes + codeBytes
+  return isWhole && bytes.toString('base64url') === token ? bytes : undefined
+}
+
+const currentKey = ({ current }: TrackingKeys, id: number) => (current.id === id ? current.key : undefined)
+
+const isWebAddress = (url: string) => /^https?:\/\//i.test(url)
+
+function idOf(uuid: string): Buffer {
+  if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(uuid))
+    throw new TypeError('A message id must be a UUID')
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
+}
+
+function uuidOf(bytes: Buffer): string {
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

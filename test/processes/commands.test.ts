@@ -1,0 +1,161 @@
+// The commands on a database, beside a service that runs on it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeEmptyDatabase } from './empty-database.ts'
+import { eventually, linesOf, makePlace, run, start } from './posthorn.ts'
+
+const place = await makePlace({ DATABASE_URL: await makeEmptyDatabase(), POSTHORN_LOG_LEVEL: 'silent' })
+const say = (...args: string[]) => run(place, ...args)
+
+async function done(...args: string[]): Promise<string> {
+  const { code, out, err } = await say(...args)
+  assert.deepEqual([code, err], [0, ''], args.join(' '))
+  return out
+}
+
+const asJson = async (...args: string[]) => JSON.parse(await done(...args, '--json'))
+
+async function refused(...args: string[]): Promise<string> {
+  const { code, out, err } = await say(...args)
+  assert.deepEqual([code, out, linesOf(err).length], [1, '', 1], err)
+  return err
+}
+
+test('migrate makes the tables of an empty database and says which, then that there is nothing to do', async () => {
+  assert.match(await done('migrate'), /^Applied (\d+) of \1: 0001_/)
+  assert.match(await done('migrate'), /^Nothing to do: all \d+ migrations are in place\.\n$/)
+  const { applied, total } = await asJson('migrate')
+  assert.deepEqual([applied, total >= 3], [[], true])
+})
+
+test('a key needs an account; the line says how to get one', async () => {
+  assert.match(await refused('key', 'create'), /there is no account yet; .*posthorn account create/)
+})
+
+test('accounts and keys made beside a running service work at once', async () => {
+  const api = await start(place)
+  const statusWith = async (key: string) => (await api.call('GET', '/api/v1/usage', { key })).status
+  const usageOf = async (key: string) => (await api.call('GET', '/api/v1/usage', { key })).body
+
+  const made = await done('account', 'create', 'Shop', '--monthly-quota', '500', '--outreach')
+  assert.match(made, /^Account \d+ made\./)
+  const key = linesOf(made).at(-1) ?? ''
+  assert.match(key, /^phk_live_[0-9A-Za-z]{32}$/)
+  assert.equal((await usageOf(key)).month.quota, 500)
+  assert.match(await refused('account', 'create', 'SHOP'), /an account named "SHOP" already/)
+
+  const other = await asJson('account', 'create', 'Other')
+  assert.equal(await statusWith(other.key), 200)
+  const accounts = await asJson('account', 'list')
+  assert.deepEqual(
+    accounts.map((one: { name: string; outreach_enabled: boolean }) => [one.name, one.outreach_enabled]),
+    [
+      ['default', true],
+      ['Shop', true],
+      ['Other', false],
+    ],
+  )
+  const table = linesOf(await done('account', 'list'))
+  assert.match(table[0] ?? '', /^ID +NAME +OUTREACH +MONTHLY QUOTA +CREATED$/)
+  assert.equal(table.length, 4)
+
+  const limit = await asJson('account', 'limit', other.account, 'usage.get', '3')
+  assert.deepEqual(limit, { account: other.account, operation: 'usage.get', per_minute: 3 })
+  const limitOf = async () =>
+    (await api.call('GET', '/api/v1/usage', { key: other.key })).headers.get('ratelimit-limit')
+  await eventually(async () => (await limitOf()) === '3')
+  assert.match(
+    await done('account', 'limit', '1', 'v3.account.get', '0'),
+    /^Account 1 may call v3\.account\.get 0 times/,
+  )
+  assert.match(await refused('account', 'limit', '99', 'usage.get', '3'), /there is no account "99"/)
+})
+
+test('a key is alone on the last line, and has what was asked for', async () => {
+  const options = [
+    '--name',
+    'shop',
+    '--scope',
+    'email.send,billing.read',
+    '--scope',
+    'contacts.read',
+    '--daily-cap',
+    '7',
+  ]
+  const domains = ['--sender-domain', 'Shop.example,bücher.example', '--sender-domain', 'other.example']
+  const out = await done(
+    'key',
+    'create',
+    ...options,
+    ...domains,
+    '--expires',
+    '2099-01-31T00:00:00Z',
+    '--test',
+  )
+  const key = linesOf(out).at(-1) ?? ''
+  assert.match(key, /^phk_test_[0-9A-Za-z]{32}$/)
+  assert.ok(out.endsWith(`\n${key}\n`))
+  const listed = (await asJson('key', 'list')).find(({ name }: { name: string }) => name === 'shop')
+  assert.deepEqual(listed.scopes.sort(), ['billing.read', 'contacts.read', 'email.send'])
+  assert.deepEqual(listed.sender_domains.sort(), ['other.example', 'shop.example', 'xn--bcher-kva.example'])
+  assert.deepEqual(
+    [listed.daily_cap, listed.mode, listed.expires_at],
+    [7, 'test', '2099-01-31T00:00:00.000Z'],
+  )
+  assert.deepEqual([key.startsWith(listed.prefix), listed.revoked_at, listed.account_id], [true, null, '1'])
+  assert.doesNotMatch(JSON.stringify(await asJson('key', 'list')), new RegExp(key))
+  const line = linesOf(await done('key', 'list')).find((one) => one.includes(' shop '))
+  assert.match(line ?? '', /until 2099-01-31/)
+})
+
+test('a key of another account, and one that has expired', async () => {
+  const { account, key } = await asJson('key', 'create', '--account', '2', '--expires', '2020-01-01')
+  assert.equal(account, '2')
+  const keys = await asJson('key', 'list', '--account', '2')
+  assert.ok(keys.every((one: { account_id: string }) => one.account_id === '2'))
+  assert.ok(keys.some(({ prefix }: { prefix: string }) => key.startsWith(prefix)))
+  assert.match(await done('key', 'list', '--account', '2'), /expired 2020-01-01/)
+  assert.match(await refused('key', 'create', '--account', 'nobody'), /there is no account "nobody"/)
+  assert.match(await refused('key', 'list', '--account', '0'), /there is no account "0"/)
+})
+
+test('a key is revoked by its id or by its shown beginning, and not twice', async () => {
+  const [byId, byPrefix] = [await asJson('key', 'create'), await asJson('key', 'create')]
+  assert.deepEqual(await asJson('key', 'revoke', byId.id), { revoked: byId.id })
+  assert.match(await done('key', 'revoke', `${byPrefix.prefix}…`), new RegExp(`^Revoked ${byPrefix.id}\\.`))
+  for (const { id, prefix } of [byId, byPrefix]) {
+    assert.match(await refused('key', 'revoke', id), /there is no active key/)
+    assert.match(await refused('key', 'revoke', prefix), /posthorn key list/)
+  }
+  const states = await asJson('key', 'list')
+  const revoked = states.filter((one: { revoked_at: string | null }) => one.revoked_at !== null)
+  assert.deepEqual(revoked.map(({ id }: { id: string }) => id).sort(), [byId.id, byPrefix.id].sort())
+})
+
+test('doctor finds the database and ends with 0; without one it ends with 1 and says what to mend', async () => {
+  const report = await asJson('doctor')
+  assert.equal(report.ok, true)
+  const state = Object.fromEntries(
+    report.checks.map((one: { name: string; state: string }) => [one.name, one.state]),
+  )
+  assert.deepEqual([state.node, state.configuration, state.database], ['ok', 'ok', 'ok'])
+  assert.match(await done('doctor'), /^ok {4}database +external, PostgreSQL \d+/m)
+
+  const nowhere = { env: { ...place.env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/d' } }
+  const failed = await run(nowhere, 'doctor')
+  assert.deepEqual([failed.code, failed.err], [1, ''])
+  assert.match(failed.out, /^FAIL {2}database .*ECONNREFUSED(.|\n)*→ check DATABASE_URL/m)
+  assert.doesNotMatch(failed.out, /hunter2/)
+  const json = await run(nowhere, 'doctor', '--json')
+  assert.deepEqual([json.code, JSON.parse(json.out).ok], [1, false])
+})
+
+test('doctor tells every wrong setting', async () => {
+  const wrong = { env: { ...place.env, POSTHORN_PORT: 'x', POSTHORN_LOG_LEVEL: 'y' } }
+  const { code, out } = await run(wrong, 'doctor')
+  assert.equal(code, 1)
+  assert.equal(linesOf(out).filter((line) => /^FAIL {2}configuration +POSTHORN_/.test(line)).length, 2)
+  const odd = await run({ env: { ...place.env, POSTHORN_PROT: '1' } }, 'doctor')
+  assert.equal(odd.code, 0)
+  assert.match(odd.out, /^warn {2}configuration +POSTHORN_PROT is unknown; did you mean POSTHORN_PORT\?/m)
+})

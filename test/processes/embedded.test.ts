@@ -1,0 +1,68 @@
+// The commands on the embedded database: alone, and beside the service that owns it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  begin,
+  eventually,
+  keyIn,
+  linesOf,
+  makePlace,
+  run,
+  type Service,
+  serverPid,
+  start,
+} from './posthorn.ts'
+
+const place = await makePlace({ POSTHORN_LOG_LEVEL: 'silent' })
+const asJson = async (...args: string[]) => {
+  const { code, out, err } = await run(place, ...args, '--json')
+  assert.deepEqual([code, err], [0, ''], args.join(' '))
+  return JSON.parse(out)
+}
+
+let service: Service
+let first = ''
+
+test('alone, a command starts the database for its own time and leaves none behind', async () => {
+  const { account, key } = await asJson('account', 'create', 'shop')
+  assert.match(key, /^phk_live_/)
+  assert.equal(await serverPid(place.dataDir), undefined)
+  first = key
+  assert.equal(account, '1')
+  const report = await asJson('doctor')
+  assert.match(JSON.stringify(report.checks), /embedded, PostgreSQL \d+/)
+  assert.equal(await serverPid(place.dataDir), undefined)
+})
+
+test('an account made before the first start is the first account, and its key works', async () => {
+  service = await start(place)
+  assert.equal(keyIn(service.out()), '')
+  assert.equal((await service.call('GET', '/api/v1/usage', { key: first })).status, 200)
+})
+
+test('beside the service, a command uses its database and leaves it running', async () => {
+  const pid = await serverPid(place.dataDir)
+  const { key } = await asJson('key', 'create', '--name', 'beside')
+  assert.equal((await service.call('GET', '/api/v1/usage', { key })).body.key.name, 'beside')
+  const { id, prefix } = (await asJson('key', 'list')).find(({ name }: { name: string }) => name === 'beside')
+  await asJson('key', 'revoke', prefix)
+  await eventually(async () => (await service.call('GET', '/api/v1/usage', { key })).status === 401)
+  assert.ok(id)
+  assert.deepEqual((await asJson('migrate')).applied, [])
+  assert.equal(await serverPid(place.dataDir), pid)
+  assert.equal((await service.call('GET', '/readyz')).status, 200)
+})
+
+test('a second service on the same folder is refused in one line that names the process', async () => {
+  const rival = begin({ ...place, env: { ...place.env, POSTHORN_PORT: '0' } })
+  const { code } = await rival.ended
+  assert.deepEqual([code, rival.out(), linesOf(rival.err()).length], [1, '', 1], rival.err())
+  assert.ok(rival.err().startsWith('posthorn: '))
+  assert.ok(rival.err().includes(`process ${service.pid}`), rival.err())
+  assert.equal((await service.call('GET', '/readyz')).status, 200)
+})
+
+test('the service stops cleanly after all that', async () => {
+  assert.deepEqual(await service.end('SIGTERM'), { code: 0, signal: null })
+  assert.equal(await serverPid(place.dataDir), undefined)
+})

@@ -1,0 +1,127 @@
+// What the environment says to `start`: the first key, wrong settings, and the log. On the tests' own server.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeDatabase } from '../app.ts'
+import { query } from './empty-database.ts'
+import { begin, type Env, eventually, linesOf, makePlace, type Service, start } from './posthorn.ts'
+
+const databaseUrl = await makeDatabase()
+const makeService = async (env: Env = {}) => start(await makePlace({ DATABASE_URL: databaseUrl, ...env }))
+
+async function startFails(env: Env) {
+  const failed = begin(await makePlace({ DATABASE_URL: databaseUrl, ...env }))
+  const { code } = await failed.ended
+  return { code, out: failed.out(), lines: linesOf(failed.err()) }
+}
+
+const statusWith = async (service: Service, key: string) =>
+  (await service.call('GET', '/api/v1/usage', { key })).status
+
+const one = 'operator-chosen-key-number-one'
+const two = 'operator-chosen-key-number-two'
+
+test('POSTHORN_API_KEY is the unrestricted first key on every start; another value replaces it', async () => {
+  const first = await makeService({ POSTHORN_API_KEY: one })
+  assert.doesNotMatch(first.out(), /operator-chosen|phk_/)
+  const { body } = await first.call('GET', '/api/v1/usage', { key: one })
+  assert.deepEqual([body.key.daily_cap, body.key.sender_domains, body.key.mode], [null, null, 'live'])
+  assert.equal((await first.call('PUT', '/api/v1/settings', { key: one, body: {} })).status, 200)
+  await first.end('SIGTERM')
+
+  await query(databaseUrl, `update api_keys set revoked_at = now(), scopes = '{}', daily_cap = 0`)
+  const again = await makeService({ POSTHORN_API_KEY: one })
+  assert.deepEqual([await statusWith(again, one), await statusWith(again, two)], [200, 401])
+  await again.end('SIGTERM')
+
+  const changed = await makeService({ POSTHORN_API_KEY: two })
+  assert.deepEqual([await statusWith(changed, one), await statusWith(changed, two)], [401, 200])
+  await changed.end('SIGTERM')
+})
+
+test('a key that is too short is refused in one line that does not show it', async () => {
+  const { code, out, lines } = await startFails({ POSTHORN_API_KEY: 'hunter2hunter2' })
+  assert.deepEqual([code, out, lines.length], [1, '', 1])
+  assert.match(lines[0] ?? '', /^posthorn: POSTHORN_API_KEY must have 24/)
+  assert.doesNotMatch(lines[0] ?? '', /hunter2/)
+})
+
+test('several wrong settings are all told, a line each', async () => {
+  const { code, lines } = await startFails({
+    POSTHORN_PORT: 'eighty',
+    POSTHORN_LOG_LEVEL: 'loud',
+    POSTHORN_RATE_LIMIT_FACTOR: '-1',
+    DATABASE_URL: 'mysql://me:hunter2@h/d',
+  })
+  assert.equal(code, 1)
+  assert.deepEqual(
+    lines.map((line) => line.split(' ').slice(0, 3).join(' ')).sort(),
+    ['DATABASE_URL', 'POSTHORN_LOG_LEVEL', 'POSTHORN_PORT', 'POSTHORN_RATE_LIMIT_FACTOR'].map(
+      (name) => `posthorn: ${name} must`,
+    ),
+  )
+  assert.doesNotMatch(lines.join(), /hunter2/)
+})
+
+test('a database that cannot be reached stops the start in one line, without its password', async () => {
+  const { code, lines } = await startFails({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/d' })
+  assert.deepEqual([code, lines.filter((line) => line.startsWith('posthorn: ')).length], [1, 1])
+  assert.match(lines.join(), /ECONNREFUSED 127\.0\.0\.1:1/)
+  assert.doesNotMatch(lines.join(), /hunter2/)
+})
+
+test('an unknown role is refused as a wrong call', async () => {
+  const failed = begin(await makePlace({ DATABASE_URL: databaseUrl }), '--role', 'api,wroker')
+  assert.equal((await failed.ended).code, 2)
+  assert.match(failed.err(), /^posthorn: there is no role "wroker"; known: .*worker\n$/)
+})
+
+test('an unknown variable is warned about with the nearest name, and the service starts', async () => {
+  const service = await makeService({ POSTHORN_PROT: '1' })
+  const warning = service.log().find(({ level }) => level === 40)
+  assert.equal(warning?.msg, 'POSTHORN_PROT is unknown; did you mean POSTHORN_PORT?')
+  await service.end('SIGTERM')
+})
+
+test('a worker alone answers no requests and stops as quickly', async () => {
+  const place = await makePlace({ DATABASE_URL: databaseUrl })
+  const worker = await start(place, '--role', 'worker')
+  await assert.rejects(worker.call('GET', '/livez'))
+  assert.equal((await worker.end('SIGTERM')).code, 0)
+})
+
+test('each request leaves one JSON line without key, body or address', async () => {
+  const key = 'operator-chosen-key-for-the-log'
+  const service = await makeService({ POSTHORN_API_KEY: key })
+  const headers = { 'x-request-id': 'my-request', authorization: 'Bearer hunter2' }
+  const body = { default_sender: { email: 'private@secret.example' } }
+  await service.call('PUT', '/api/v1/settings', { key, body, headers })
+  await service.call('GET', '/nothing/private@secret.example?key=hunter2', { key })
+  await service.call('GET', '/api/v1/audit-logs?cursor=hunter2', { key })
+  await service.call('GET', '/api/v1/usage', { key: 'wrong-key-hunter2' })
+  await service.call('PUT', '/api/v1/settings', { key, raw: '{"default_sender": private@secret.example' })
+  await service.call('POST', '/mcp', { key, body: { jsonrpc: '2.0', id: 1, method: 'ping' } })
+  const requests = () => service.log().filter(({ msg }) => msg === 'request')
+  await eventually(() => requests().length === 6)
+  assert.deepEqual(
+    requests()
+      .map(({ method, route, status }) => [method, route, status])
+      .slice(0, 5),
+    [
+      ['PUT', '/api/v1/settings', 200],
+      ['GET', null, 404],
+      ['GET', '/api/v1/audit-logs', 422],
+      ['GET', '/api/v1/usage', 401],
+      ['PUT', '/api/v1/settings', 400],
+    ],
+  )
+  assert.deepEqual([requests()[5]?.method, requests()[5]?.route], ['POST', '/mcp'])
+  for (const line of requests()) {
+    assert.equal(typeof line.ms, 'number')
+    assert.match(String(line.requestId), /^(my-request|req_[0-9a-f]{32})$/)
+    assert.ok(!Number.isNaN(Date.parse(String(line.time))))
+  }
+  await service.end('SIGTERM')
+  assert.doesNotMatch(service.err(), /operator-chosen|hunter2|secret\.example|private/)
+  // Every line of the log is JSON.
+  assert.equal(service.log().length, linesOf(service.err()).length)
+})
