@@ -7,6 +7,7 @@ import { type KeyRestrictions, makeKey, unrestricted } from '../src/features/acc
 import { silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
+import { openDelivery } from '../src/main/delivery.ts'
 import { openPools, openService, type Pools } from '../src/main/wire.ts'
 
 const server = process.env.POSTHORN_TEST_SERVER ?? ''
@@ -59,23 +60,29 @@ export type AppOptions = {
   extraOperations?: Operation[]
   now?: () => Date
   env?: Record<string, string>
+  /** Starts the delivery engine too. */
+  deliver?: true
 }
 
 export async function makeApp(options: AppOptions = {}): Promise<App> {
   const databaseUrl = options.databaseUrl ?? (await makeDatabase())
   const pools = openPools({ url: databaseUrl, log: silentLog, strict: true })
   const config = readConfig({ DATABASE_URL: databaseUrl, ...options.env })
+  const now = options.now ?? (() => new Date())
+  const delivery = options.deliver && openDelivery({ config, db: pools.db, log: silentLog, now })
   const service = await openService({
     config,
     pools,
     log: silentLog,
     strict: true,
     baseUrl: 'http://test',
+    afterAct: delivery?.wake,
     ...options,
   })
   const url = `http://127.0.0.1:${await service.http.listen('127.0.0.1', 0)}`
   after(async () => {
     await service.http.close()
+    await delivery?.stop()
     await pools.close()
   })
   const makers = makersFor(pools)

@@ -141,5 +141,6 @@ create table captured_messages (
   received_at timestamptz not null
 );
 
+create unique index captured_messages_message_id_idx on captured_messages (account_id, message_id);
 create index captured_messages_account_id_idx on captured_messages (account_id, id desc);
 create index captured_messages_recipient_idx on captured_messages (account_id, recipient, id desc);

@@ -22,6 +22,8 @@ export type GatesNeeds = {
   now: () => Date
   cursorKey: Buffer
   rateFactor: number
+  /** Called after an act has committed; what it queued can be taken up at once. */
+  afterAct: (op: Operation) => void
   /** Under test: replies are held against their schemas, refusals against what the operation lists. */
   strict: boolean
 }

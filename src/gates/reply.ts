@@ -18,7 +18,8 @@ const frozenTexts = new WeakMap<object, string>()
 export function replyOf(op: Operation, result: unknown): Reply & { value: unknown } {
   const status = result instanceof Answer ? result.status : (op.statuses[0] ?? 200)
   const value = result instanceof Answer ? result.body : result
-  return { status, value, body: textOf(value) }
+  const body = op.replyType && typeof value === 'string' ? value : textOf(value)
+  return { status, value, body }
 }
 
 function textOf(value: unknown): string {

@@ -81,7 +81,7 @@ test('two transactions that wait for each other are both done in the end', async
       await tx.run(sql`update things set n = n + 1 where name = ${second}`)
     })
   await Promise.all([increase('left', 'right'), increase('right', 'left')])
-  assert.equal(tries, 3)
+  assert.ok(tries > 2, String(tries))
   const found = await db.many(Count, sql`select n from things where name in ('left', 'right')`)
   assert.deepEqual(found, [{ n: 2 }, { n: 2 }])
 })

@@ -49,6 +49,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   /** The first is the usual one; run picks another with `answer(status, body)`. */
   status?: number | number[]
   reply: R
+  /** Another content type than JSON; the reply is then text, sent as it stands. */
+  replyType?: string
   refusals?: RefusalMaker[]
   /** Top-level fields that never reach the audit log. */
   secret?: string[]
@@ -90,6 +92,7 @@ export type Operation = {
   maxBodyBytes: number
   statuses: number[]
   reply: TSchema
+  replyType?: string
   refusals: RefusalMaker[]
   secret: string[]
   whenDatabaseDown?: () => Answer<unknown>

@@ -27,6 +27,7 @@ const cases: Record<string, Case> = {
     bad: ['short', 'x'.repeat(23), 'x'.repeat(256), `with a space ${key}`, `ümläut${key}`, `\u0007${key}`],
   },
   POSTHORN_TRANSPORT: { good: { capture: 'capture' }, bad: ['Capture', 'pigeon', 'gopher://h'] },
+  POSTHORN_RETRY_FACTOR: { good: { 1: 1, 0.001: 0.001 }, bad: ['0', '-1', 'x'] },
   POSTHORN_RATE_LIMIT_FACTOR: {
     good: { 1: 1, 0.5: 0.5, 1000: 1000 },
     bad: ['0', '-1', 'x', '1e9', 'NaN', '1,5'],
@@ -102,6 +103,13 @@ test('a line shows the wrong value, but never one that may hold a secret', () =>
   }
   const faults = faultsOf(secrets)
   assert.equal(faults.length, Object.keys(secrets).length)
+  for (const url of [
+    'smtp://me:hunter2@',
+    'smtp://me:hunter2@h:99999',
+    'smtp://me:hunter2@h/path?x',
+    'smtps:hunter2',
+  ])
+    faults.push(...faultsOf({ POSTHORN_TRANSPORT: url }))
   for (const line of faults) assert.doesNotMatch(line, /hunter2/)
 })
 

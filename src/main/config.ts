@@ -1,5 +1,6 @@
 // The only reader of the environment. Every variable stands once: name, meaning, default, how it is read.
 import { isIP } from 'node:net'
+import { parseSmtpUrl } from '../adapters/smtp-transport/smtp-url.ts'
 import { nearest } from '../kernel/nearest.ts'
 
 type Read<T> = (value: string) => T | Fault
@@ -45,6 +46,18 @@ const oneOf =
   (value) =>
     words.includes(value) ? value : new Fault(`must be one of ${words.join(', ')}`)
 
+const transport: Read<string> = (value) => {
+  if (value === 'capture') return value
+  if (!/^smtps?:\/\//.test(value))
+    return new Fault('must be capture, smtp://user:password@host:port or smtps://…')
+  try {
+    parseSmtpUrl(value)
+    return value
+  } catch (error) {
+    return new Fault(`is not usable: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
 const httpUrl: Read<string> = (value) =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
     ? value.replace(/\/+$/, '')
@@ -78,13 +91,14 @@ export const settings = {
     postgresUrl,
   ),
   apiKey: setting('POSTHORN_API_KEY', 'the first key, 24 characters or more; made when absent', apiKey),
-  transport: setting('POSTHORN_TRANSPORT', 'where messages go', oneOf('capture'), 'capture'),
+  transport: setting('POSTHORN_TRANSPORT', 'where messages go', transport, 'capture'),
   rateLimitFactor: setting(
     'POSTHORN_RATE_LIMIT_FACTOR',
     'multiplies every rate limit, for load tests',
     factor,
     '1',
   ),
+  retryFactor: setting('POSTHORN_RETRY_FACTOR', 'multiplies every retry delay, for tests', factor, '1'),
   dns: setting(
     'POSTHORN_DNS',
     'resolvers, host:port with commas between; the system’s when absent',
@@ -107,7 +121,15 @@ export const settings = {
 
 type Settings = typeof settings
 type Value<S> = S extends Setting<infer T> ? T : never
-type Required = 'host' | 'port' | 'dataDir' | 'transport' | 'rateLimitFactor' | 'trustedProxies' | 'logLevel'
+type Required =
+  | 'host'
+  | 'port'
+  | 'dataDir'
+  | 'transport'
+  | 'rateLimitFactor'
+  | 'retryFactor'
+  | 'trustedProxies'
+  | 'logLevel'
 export type Config = {
   [K in keyof Settings]: K extends Required ? Value<Settings[K]> : Value<Settings[K]> | undefined
 }

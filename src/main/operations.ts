@@ -6,6 +6,14 @@ import { getUsage } from '../features/accounts/usage/api.own.ts'
 import { getCapabilities, getHealth } from '../features/discovery/api.own.ts'
 import { describeCapabilities } from '../features/discovery/capabilities.ts'
 import type { Probes } from '../features/discovery/health.ts'
+import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
+import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
+import {
+  createSuppression,
+  deleteSuppressionOwn,
+  listSuppressionsOwn,
+} from '../features/suppressions/api.own.ts'
+import { sendTransactional } from '../features/transactional/api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 
@@ -25,6 +33,14 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
       return described
     }),
     getHealth(needs.probes),
+    sendTransactional,
+    listMessagesOwn,
+    getMessage,
+    listSandbox,
+    getSandboxRaw,
+    listSuppressionsOwn,
+    createSuppression,
+    deleteSuppressionOwn,
     listAudit,
     getSettings,
     updateSettings,

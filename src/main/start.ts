@@ -1,9 +1,11 @@
 // The service from start to stop.
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
+import type { Delivery } from '../features/messages/deliver.ts'
 import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './database.ts'
+import { openDelivery } from './delivery.ts'
 import { jobs } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { sparePort } from './spare-port.ts'
@@ -37,7 +39,11 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
       const running = startJobs(jobs, { db: pools.db, log, now: () => new Date() })
       stops.push(() => running.stop())
     }
-    const served = roles.includes('api') ? await serve(config, pools, log) : undefined
+    const delivery = roles.includes('worker')
+      ? openDelivery({ config, db: pools.db, log, now: () => new Date() })
+      : undefined
+    if (delivery) stops.push(() => delivery.stop())
+    const served = roles.includes('api') ? await serve({ config, pools, log, delivery }) : undefined
     if (served) stops.push(served.stop)
     log.info({ roles, database: database.kind, url: served?.url }, 'started')
     return { url: served?.url, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
@@ -47,11 +53,20 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
   }
 }
 
-async function serve(config: Config, pools: Pools, log: Log) {
+type Served = { config: Config; pools: Pools; log: Log; delivery: Delivery | undefined }
+
+async function serve({ config, pools, log, delivery }: Served) {
   // Links in answers carry the port, so it must be known before the service is put together.
   const port = config.port || (await sparePort(config.host))
   const url = baseUrlOf(config, port)
-  const service = await openService({ config, pools, log, strict: false, baseUrl: url })
+  const service = await openService({
+    config,
+    pools,
+    log,
+    strict: false,
+    baseUrl: url,
+    afterAct: delivery?.wake,
+  })
   await service.http.listen(config.host, port)
   return {
     url,

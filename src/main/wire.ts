@@ -5,6 +5,7 @@ import { openMetrics } from '../faces/metrics/metrics.ts'
 import { ensureInstallation } from '../features/accounts/account/queries.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
+import { queueDepth } from '../features/messages/queries.ts'
 import { openGates } from '../gates/gates.ts'
 import { openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
@@ -39,6 +40,8 @@ export type ServiceNeeds = {
   /** Under test: replies and refusals are held against their declarations. */
   strict: boolean
   now?: () => Date
+  /** Told after each committed act. */
+  afterAct?: () => void
   /** Under test: operations of the test's own beside the declared ones. */
   extraOperations?: Operation[]
 }
@@ -63,6 +66,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     now,
     cursorKey: cursor_key,
     rateFactor,
+    afterAct: (op) => op.effect === 'irreversible' && needs.afterAct?.(),
     strict,
   })
   let isStopping = false
@@ -85,10 +89,9 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   return { http, operations, beginStopping }
 }
 
-// No operation queues a message in this version, so the queue is always empty.
 function probesOf({ transport }: Config): Probes {
   return {
-    queue: async () => ({ depth: 0, oldest_s: null }),
-    transport: () => ({ kind: transport, state: 'ok' }),
+    queue: ({ db }) => queueDepth(db),
+    transport: () => ({ kind: transport.split(':')[0] ?? transport, state: 'ok' }),
   }
 }

@@ -3,8 +3,12 @@ import { type Operation, operationId } from '../../src/kernel/operation.ts'
 
 export type Example = { path: string; body?: unknown }
 
+const message = { from: 'shop@example.com', to: 'anna@example.com', subject: 'Hello', text: 'Hello.' }
+
 const examples: Record<string, Partial<Example>> = {
+  'email.send': { body: message },
   'settings.update': { body: { click_tracking: true } },
+  'suppression.create': { body: { email: 'gone@example.com' } },
 }
 
 /** Operations without a path parameter or a required field need no entry. */

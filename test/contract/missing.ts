@@ -1,13 +1,10 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
-  'POST /api/v1/transactional/send',
   'POST /v3/smtp/email',
   'GET /v3/smtp/templates',
   'POST /v3/transactionalSMS/sms',
   'GET /v3/smtp/statistics/aggregatedReport',
-  'GET /api/v1/messages',
   'POST /api/v1/messages/validate',
-  'GET /api/v1/messages/{id}',
   'POST /api/v1/automations/abandoned-cart',
   'POST /api/v1/campaigns/conversion',
   'POST /api/v1/campaigns/preview',
@@ -70,8 +67,6 @@ export const missing: string[] = [
   'GET /api/v1/stats/deliverability',
   'GET /api/v1/stats/engagement',
   'GET /api/v1/stats/revenue',
-  'GET /api/v1/suppressions',
-  'DELETE /api/v1/suppressions/{email}',
   'GET /v3/senders',
   'POST /v3/senders',
   'DELETE /v3/senders/{id}',
@@ -114,4 +109,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 111
+export const missingAtMost = 106

@@ -5,6 +5,7 @@ import { makeEmptyDatabase } from './empty-database.ts'
 import { eventually, linesOf, makePlace, run, start } from './posthorn.ts'
 
 const place = await makePlace({ DATABASE_URL: await makeEmptyDatabase(), POSTHORN_LOG_LEVEL: 'silent' })
+const nowhere = { env: { ...place.env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/d' } }
 const say = (...args: string[]) => run(place, ...args)
 
 async function done(...args: string[]): Promise<string> {
@@ -23,9 +24,9 @@ async function refused(...args: string[]): Promise<string> {
 
 test('migrate makes the tables of an empty database and says which, then that there is nothing to do', async () => {
   assert.match(await done('migrate'), /^Applied (\d+) of \1: 0001_/)
-  assert.match(await done('migrate'), /^Nothing to do: all \d+ migrations are in place\.\n$/)
   const { applied, total } = await asJson('migrate')
   assert.deepEqual([applied, total >= 3], [[], true])
+  assert.match(await done('migrate'), /^Nothing to do: all \d+ migrations are in place\.\n$/)
 })
 
 test('a key needs an account; the line says how to get one', async () => {
@@ -116,17 +117,13 @@ test('a key of another account, and one that has expired', async () => {
   assert.ok(keys.some(({ prefix }: { prefix: string }) => key.startsWith(prefix)))
   assert.match(await done('key', 'list', '--account', '2'), /expired 2020-01-01/)
   assert.match(await refused('key', 'create', '--account', 'nobody'), /there is no account "nobody"/)
-  assert.match(await refused('key', 'list', '--account', '0'), /there is no account "0"/)
 })
 
 test('a key is revoked by its id or by its shown beginning, and not twice', async () => {
   const [byId, byPrefix] = [await asJson('key', 'create'), await asJson('key', 'create')]
   assert.deepEqual(await asJson('key', 'revoke', byId.id), { revoked: byId.id })
   assert.match(await done('key', 'revoke', `${byPrefix.prefix}…`), new RegExp(`^Revoked ${byPrefix.id}\\.`))
-  for (const { id, prefix } of [byId, byPrefix]) {
-    assert.match(await refused('key', 'revoke', id), /there is no active key/)
-    assert.match(await refused('key', 'revoke', prefix), /posthorn key list/)
-  }
+  assert.match(await refused('key', 'revoke', byId.id), /there is no active key .*posthorn key list/)
   const states = await asJson('key', 'list')
   const revoked = states.filter((one: { revoked_at: string | null }) => one.revoked_at !== null)
   assert.deepEqual(revoked.map(({ id }: { id: string }) => id).sort(), [byId.id, byPrefix.id].sort())
@@ -141,7 +138,6 @@ test('doctor finds the database and ends with 0; without one it ends with 1 and 
   assert.deepEqual([state.node, state.configuration, state.database], ['ok', 'ok', 'ok'])
   assert.match(await done('doctor'), /^ok {4}database +external, PostgreSQL \d+/m)
 
-  const nowhere = { env: { ...place.env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/d' } }
   const failed = await run(nowhere, 'doctor')
   assert.deepEqual([failed.code, failed.err], [1, ''])
   assert.match(failed.out, /^FAIL {2}database .*ECONNREFUSED(.|\n)*→ check DATABASE_URL/m)
@@ -158,4 +154,17 @@ test('doctor tells every wrong setting', async () => {
   const odd = await run({ env: { ...place.env, POSTHORN_PROT: '1' } }, 'doctor')
   assert.equal(odd.code, 0)
   assert.match(odd.out, /^warn {2}configuration +POSTHORN_PROT is unknown; did you mean POSTHORN_PORT\?/m)
+})
+
+test('a wrong call ends with 2, what cannot be done with 1, each with one line', async () => {
+  const [wrong, unknown, away] = await Promise.all([
+    say('strat'),
+    say('account', 'limit', '1', 'usage.gte', '5'),
+    run(nowhere, 'account', 'create', 'shop'),
+  ])
+  assert.deepEqual([wrong.code, wrong.err], [2, "posthorn: unknown command 'strat' (Did you mean start?)\n"])
+  const meant = 'posthorn: there is no operation "usage.gte"; did you mean usage.get?\n'
+  assert.deepEqual([unknown.code, unknown.err], [1, meant])
+  assert.deepEqual([away.code, away.out], [1, ''])
+  assert.match(away.err, /^posthorn: [^\n]*127\.0\.0\.1:1\n$/)
 })

@@ -21,6 +21,7 @@ const asJson = async (...args: string[]) => {
 }
 
 let service: Service
+let rival: Service
 let first = ''
 
 test('alone, a command starts the database for its own time and leaves none behind', async () => {
@@ -36,6 +37,8 @@ test('alone, a command starts the database for its own time and leaves none behi
 
 test('an account made before the first start is the first account, and its key works', async () => {
   service = await start(place)
+  // Waits some seconds for the folder to become free; what it is told is seen further down.
+  rival = begin({ ...place, env: { ...place.env, POSTHORN_PORT: '0' } })
   assert.equal(keyIn(service.out()), '')
   assert.equal((await service.call('GET', '/api/v1/usage', { key: first })).status, 200)
 })
@@ -44,17 +47,15 @@ test('beside the service, a command uses its database and leaves it running', as
   const pid = await serverPid(place.dataDir)
   const { key } = await asJson('key', 'create', '--name', 'beside')
   assert.equal((await service.call('GET', '/api/v1/usage', { key })).body.key.name, 'beside')
-  const { id, prefix } = (await asJson('key', 'list')).find(({ name }: { name: string }) => name === 'beside')
+  const { prefix } = (await asJson('key', 'list')).find(({ name }: { name: string }) => name === 'beside')
   await asJson('key', 'revoke', prefix)
   await eventually(async () => (await service.call('GET', '/api/v1/usage', { key })).status === 401)
-  assert.ok(id)
   assert.deepEqual((await asJson('migrate')).applied, [])
   assert.equal(await serverPid(place.dataDir), pid)
   assert.equal((await service.call('GET', '/readyz')).status, 200)
 })
 
 test('a second service on the same folder is refused in one line that names the process', async () => {
-  const rival = begin({ ...place, env: { ...place.env, POSTHORN_PORT: '0' } })
   const { code } = await rival.ended
   assert.deepEqual([code, rival.out(), linesOf(rival.err()).length], [1, '', 1], rival.err())
   assert.ok(rival.err().startsWith('posthorn: '))

@@ -30,12 +30,17 @@ export function openChannel(socket: Socket, peer: string): Channel {
   const reader = openReplyReader()
   const awaited: Awaited[] = []
   let timer: NodeJS.Timeout | undefined
+  let timed: number | undefined
   let loss: Loss | undefined
+  let held: Buffer[] | undefined
 
+  /** The time runs for the oldest command; one timer goes on while its length stays the same. */
   const arm = () => {
+    const ms = awaited[0]?.ms
+    if (ms !== undefined && ms === timed) return timer?.refresh()
     clearTimeout(timer)
-    const head = awaited[0]
-    if (head) timer = setTimeout(() => lose(lateAnswer(peer, head.ms), true), head.ms)
+    timed = ms
+    timer = ms === undefined ? undefined : setTimeout(() => lose(lateAnswer(peer, ms), true), ms)
   }
 
   const lose = (said: Said, timedOut = false) => {
@@ -84,11 +89,16 @@ export function openChannel(socket: Socket, peer: string): Channel {
   })
 
   return {
-    write: (bytes, flushed) => writeTo(socket, bytes, flushed),
+    write(bytes, flushed) {
+      if (held) held.push(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+      else writeTo(socket, bytes, flushed)
+    },
     together(write) {
-      socket.cork()
+      held = []
       write()
-      socket.uncork()
+      const all = held
+      held = undefined
+      if (all.length > 0) writeTo(socket, Buffer.concat(all))
     },
     answer: (withinMs) => expect(withinMs, false),
     lastAnswer: (withinMs) => expect(withinMs, true),

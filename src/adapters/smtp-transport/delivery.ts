@@ -60,8 +60,6 @@ function commandsFor({ from, to, size }: Job, { sizeLimit }: Session): [string, 
   ]
 }
 
-const wanted = [/^2/, /^2/, /^354/]
-
 /** The answer that stands against the message; undefined when the server waits for its text. */
 async function announce(session: Session, job: Job): Promise<Answer | undefined> {
   const { channel, replyMs } = session
@@ -80,11 +78,8 @@ async function announce(session: Session, job: Job): Promise<Answer | undefined>
 async function announceAtOnce(session: Session, job: Job): Promise<Answer | undefined> {
   const { channel, replyMs } = session
   channel.write(commandsFor(job, session).join(''))
-  const [mail, rcpt, data] = await Promise.all([
-    channel.answer(replyMs),
-    channel.answer(replyMs),
-    channel.answer(replyMs),
-  ])
+  const due = [channel.answer(replyMs), channel.answer(replyMs), channel.answer(replyMs)] as const
+  const [mail, rcpt, data] = [await due[0], await due[1], await due[2]]
   const refusal = [mail, rcpt, data].find(isRefused)
   if (refusal === undefined) return undefined
   if (data.reply?.code === 354) await sendNothing(session)
@@ -92,7 +87,9 @@ async function announceAtOnce(session: Session, job: Job): Promise<Answer | unde
   return refusal
 }
 
-const isRefused = ({ reply }: Answer, at: number) => !wanted[at]?.test(String(reply?.code))
+/** Of the answers to MAIL, RCPT and DATA, counted from 0. */
+const isRefused = ({ reply }: Answer, at: number) =>
+  reply === undefined || (at < 2 ? reply.code >= 300 : reply.code !== 354)
 
 /** RFC 2920 3.1: a server that wants text for a message without recipient gets an empty one. */
 async function sendNothing({ channel, replyMs }: Session): Promise<void> {

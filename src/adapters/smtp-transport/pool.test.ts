@@ -155,10 +155,15 @@ test('closing does not wait for a server that never answers', async (t) => {
 })
 
 test('closing gives up connections that are still being made', async (t) => {
-  const server = await serve(t, { greeting: '' })
-  const transport = openSmtpTransport(server)
-  const sending = transport.send(handover())
-  await server.when(() => server.peers.length > 0)
-  await transport.close()
-  assertLike(await sending, { kind: 'deferred', fault: 'transport' })
+  for (const scheme of ['smtp', 'smtps']) {
+    const server = await serve(t, { greeting: '' })
+    const transport = openSmtpTransport({ url: `${scheme}://127.0.0.1:${server.port}` })
+    const sending = transport.send(handover())
+    await server.when(() => server.peers.length > 0)
+    const startedAt = performance.now()
+    await transport.close()
+    assert.ok(performance.now() - startedAt < 4000)
+    assertLike(await sending, { kind: 'deferred', message: 'the sender is shutting down' })
+    await server.when(() => server.peers[0]?.socket.destroyed ?? false)
+  }
 })

@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events'
 import type { Said } from '../../kernel/ports.ts'
 import { within } from '../../kernel/within.ts'
-import { openBackoff } from './backoff.ts'
+import { type Backoff, openBackoff } from './backoff.ts'
 import type { Server } from './connect.ts'
 import { carry, type Desk, type Job } from './delivery.ts'
 import { deferredByTransport, saidOf, unanswered } from './outcome.ts'
@@ -11,149 +12,173 @@ export type Pool = { add(job: Job): void; close(): Promise<void> }
 // Longer than this a message does not wait for the server to come back: its sender has better means.
 const patienceMs = 1000
 const closingMs = 5000
-const closed = unanswered('the sender is shutting down')
+const shuttingDown = unanswered('the sender is shutting down')
+
+type State = {
+  server: Server
+  waiting: Job[]
+  opening: number
+  /** Connections that take messages; the idle ones among them in the order in which they came to rest. */
+  sessions: Set<Session>
+  idle: Map<Session, NodeJS.Timeout>
+  leaving: Set<Session>
+  backoff: Backoff
+  stop: AbortController
+  willGrow: boolean
+  retry: NodeJS.Timeout | undefined
+  /** Hears when the last place is free. */
+  emptied: () => void
+}
 
 export function openPool(server: Server): Pool {
-  const waiting: Job[] = []
-  /** Connections that take messages; the idle ones among them in the order in which they came to rest. */
-  const sessions = new Set<Session>()
-  const idle = new Map<Session, NodeJS.Timeout>()
-  const leaving = new Set<Session>()
-  const backoff = openBackoff()
-  const stop = new AbortController()
-  let opening = 0
-  let willGrow = false
-  let retry: NodeJS.Timeout | undefined
-  let emptied = () => {}
+  const pool: State = {
+    server,
+    waiting: [],
+    opening: 0,
+    sessions: new Set(),
+    idle: new Map(),
+    leaving: new Set(),
+    backoff: openBackoff(),
+    stop: new AbortController(),
+    willGrow: false,
+    retry: undefined,
+    emptied: () => {},
+  }
+  // Each connection that is being made listens.
+  setMaxListeners(0, pool.stop.signal)
+  return {
+    add(job) {
+      if (isClosing(pool)) return job.settle(deferredByTransport(shuttingDown))
+      pool.waiting.push(job)
+      pump(pool)
+    },
+    close: () => close(pool),
+  }
+}
 
-  const places = () => opening + sessions.size + leaving.size
+const isClosing = ({ stop }: State) => stop.signal.aborted
+const taken = ({ opening, sessions, leaving }: State) => opening + sessions.size + leaving.size
 
-  const desk: Desk = {
+function pump(pool: State) {
+  const { waiting, idle, server } = pool
+  if (idle.size > 0) {
+    for (const session of [...idle.keys()].reverse()) if (waiting.length > 0) run(pool, session)
+  }
+  if (waiting.length === 0 || pool.willGrow || taken(pool) === server.connections) return
+  // A connection that is just done comes first: it takes what waits before the turn of the event loop is over.
+  pool.willGrow = true
+  setImmediate(grow, pool)
+}
+
+function grow(pool: State) {
+  pool.willGrow = false
+  while (mayOpen(pool)) open(pool)
+  if (pool.waiting.length === 0 || pool.opening + pool.sessions.size > 0) return
+  const leftMs = pool.backoff.leftMs()
+  if (leftMs > patienceMs) return deferAll(pool, pool.backoff.said())
+  clearTimeout(pool.retry)
+  if (leftMs > 0) pool.retry = setTimeout(grow, Math.ceil(leftMs), pool)
+}
+
+function mayOpen(pool: State): boolean {
+  const { waiting, opening, server, backoff } = pool
+  if (waiting.length <= opening || taken(pool) >= server.connections) return false
+  return backoff.leftMs() === 0 && (opening === 0 || !backoff.isTroubled())
+}
+
+async function open(pool: State) {
+  const startedAt = performance.now()
+  pool.opening += 1
+  try {
+    const session = await openSession(pool.server, pool.stop.signal)
+    pool.opening -= 1
+    pool.sessions.add(session)
+    session.channel.closed.then(() => drop(pool, session))
+    run(pool, session)
+  } catch (error) {
+    pool.opening -= 1
+    refused(pool, startedAt, saidOf(error))
+  }
+}
+
+function refused(pool: State, startedAt: number, said: Said) {
+  pool.backoff.failed(startedAt, said)
+  if (pool.opening + pool.sessions.size === 0) deferAll(pool, said)
+  leavePlace(pool)
+}
+
+function deferAll({ waiting, backoff }: State, said: Said) {
+  const leftMs = backoff.leftMs()
+  for (const job of waiting.splice(0)) job.settle(deferredByTransport(said, leftMs))
+}
+
+async function run(pool: State, session: Session) {
+  const { channel } = session
+  stir(pool, session)
+  channel.keepAlive(true)
+  await carry(session, deskOf(pool))
+  if (channel.loss()) return
+  if (session.begun >= pool.server.messages || isClosing(pool)) return retire(pool, session)
+  channel.keepAlive(false)
+  pool.idle.set(session, setTimeout(retire, pool.server.idleMs, pool, session).unref())
+  if (pool.waiting.length > 0) pump(pool)
+}
+
+function deskOf(pool: State): Desk {
+  const { waiting, backoff, server } = pool
+  return {
     take: (session) => (session.begun < server.messages ? waiting.shift() : undefined),
     giveBack(job, said) {
-      if (stop.signal.aborted) return job.settle(deferredByTransport(said))
+      if (isClosing(pool)) return job.settle(deferredByTransport(said))
       job.retried = true
       waiting.unshift(job)
-      pump()
+      pump(pool)
     },
     answered(session) {
       if (session.answered === 1) backoff.worked()
     },
   }
+}
 
-  const pump = () => {
-    for (const session of [...idle.keys()].reverse()) {
-      if (waiting.length === 0) return
-      run(session)
-    }
-    // A connection that is just done comes first: it takes what waits before the turn of the event loop is over.
-    if (waiting.length === 0 || places() === server.connections || willGrow) return
-    willGrow = true
-    setImmediate(grow)
-  }
+function stir({ idle }: State, session: Session) {
+  clearTimeout(idle.get(session))
+  idle.delete(session)
+}
 
-  const grow = () => {
-    willGrow = false
-    while (mayOpen()) open()
-    if (waiting.length === 0 || opening + sessions.size > 0) return
-    const leftMs = backoff.leftMs()
-    if (leftMs > patienceMs) return deferAll(backoff.said())
-    clearTimeout(retry)
-    if (leftMs > 0) retry = setTimeout(grow, Math.ceil(leftMs))
-  }
+function retire(pool: State, session: Session) {
+  stir(pool, session)
+  pool.sessions.delete(session)
+  pool.leaving.add(session)
+  pool.backoff.excuse()
+  quit(session.channel, pool.server.replyMs)
+}
 
-  const mayOpen = () =>
-    waiting.length > opening &&
-    places() < server.connections &&
-    backoff.leftMs() === 0 &&
-    !(backoff.isTroubled() && opening > 0)
+/** The socket is gone, and only now may another take its place. */
+function drop(pool: State, session: Session) {
+  stir(pool, session)
+  pool.sessions.delete(session)
+  const loss = pool.leaving.delete(session) ? undefined : session.channel.loss()
+  // A server that ends the connection at the first message is as good as one that takes none.
+  if (loss && session.begun > 0 && session.answered === 0) pool.backoff.failed(session.openedAt, loss.said)
+  leavePlace(pool)
+}
 
-  const open = async () => {
-    const startedAt = performance.now()
-    opening += 1
-    try {
-      const session = await openSession(server, stop.signal)
-      sessions.add(session)
-      session.channel.closed.then(() => drop(session))
-      opening -= 1
-      run(session)
-    } catch (error) {
-      opening -= 1
-      refused(startedAt, saidOf(error))
-    }
-  }
+function leavePlace(pool: State) {
+  pump(pool)
+  if (taken(pool) === 0) pool.emptied()
+}
 
-  const refused = (startedAt: number, said: Said) => {
-    backoff.failed(startedAt, said)
-    if (opening + sessions.size === 0) deferAll(said)
-    pump()
-    if (places() === 0) emptied()
-  }
-
-  const deferAll = (said: Said) => {
-    const leftMs = backoff.leftMs()
-    for (const job of waiting.splice(0)) job.settle(deferredByTransport(said, leftMs))
-  }
-
-  const run = async (session: Session) => {
-    clearTimeout(idle.get(session))
-    idle.delete(session)
-    session.channel.keepAlive(true)
-    await carry(session, desk)
-    if (session.channel.loss()) return
-    if (session.begun >= server.messages || stop.signal.aborted) return retire(session)
-    rest(session)
-    if (waiting.length > 0) pump()
-  }
-
-  const rest = (session: Session) => {
-    session.channel.keepAlive(false)
-    idle.set(session, setTimeout(retire, server.idleMs, session).unref())
-  }
-
-  const retire = (session: Session) => {
-    forget(session)
-    leaving.add(session)
-    backoff.excuse()
-    quit(session.channel, server.replyMs)
-  }
-
-  const forget = (session: Session) => {
-    clearTimeout(idle.get(session))
-    idle.delete(session)
-    sessions.delete(session)
-  }
-
-  /** The socket is gone, and only now may another take its place. */
-  const drop = (session: Session) => {
-    forget(session)
-    const loss = leaving.delete(session) ? undefined : session.channel.loss()
-    if (loss && session.begun > 0 && session.answered === 0) backoff.failed(session.openedAt, loss.said)
-    pump()
-    if (places() === 0) emptied()
-  }
-
-  const close = async () => {
-    const empty = new Promise<void>((resolve) => {
-      emptied = resolve
-    })
-    stop.abort()
-    clearTimeout(retry)
-    deferAll(closed)
-    for (const session of idle.keys()) retire(session)
-    if (places() === 0) return
-    await within(closingMs, empty, () => new Error('late')).catch(() => {
-      for (const { channel } of [...sessions, ...leaving]) channel.abandon(closed)
-      return empty
-    })
-  }
-
-  return {
-    add(job) {
-      if (stop.signal.aborted) return job.settle(deferredByTransport(closed))
-      waiting.push(job)
-      pump()
-    },
-    close,
-  }
+async function close(pool: State) {
+  const empty = new Promise<void>((resolve) => {
+    pool.emptied = resolve
+  })
+  pool.stop.abort()
+  clearTimeout(pool.retry)
+  deferAll(pool, shuttingDown)
+  for (const session of pool.idle.keys()) retire(pool, session)
+  if (taken(pool) === 0) return
+  await within(closingMs, empty, () => new Error('late')).catch(() => {
+    for (const { channel } of [...pool.sessions, ...pool.leaving]) channel.abandon(shuttingDown)
+    return empty
+  })
 }

@@ -53,5 +53,5 @@ function codeOf(line: string): number | undefined {
 export function printable(line: string): string {
   const isAscii = !/[\x80-\xff]/.test(line)
   const text = isAscii ? line : Buffer.from(line, 'latin1').toString('utf8')
-  return text.replace(/\p{Cc}+/gu, ' ').trim()
+  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
 }

@@ -33,8 +33,11 @@ export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptio
     concurrency: server.connections * 2,
     async send({ envelopeFrom, recipient, raw }: Handover): Promise<Outcome> {
       const from = envelopeFrom === '' ? '' : pathOf(envelopeFrom)
-      const message = { from, to: pathOf(recipient), size: raw.length, wire: wireOf(raw) }
-      return new Promise((settle) => pool.add({ ...message, retried: false, settle }))
+      const to = pathOf(recipient)
+      const wire = wireOf(raw)
+      return new Promise((settle) => {
+        pool.add({ from, to, size: raw.length, wire, retried: false, settle })
+      })
     },
     verify: () => verify(server),
     close() {

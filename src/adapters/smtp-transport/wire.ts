@@ -21,18 +21,17 @@ export function wireOf(raw: Buffer): Buffer {
 /** Throws on a bare CR or LF: what a server takes for a line end there is how mail is smuggled. */
 function leadingDots(raw: Buffer): number[] {
   const dots: number[] = []
-  let before = LF
-  for (let at = 0; at < raw.length; at++) {
-    const byte = raw[at] as number
-    if ((byte === LF) !== (before === CR)) throw bareLineEnd(at)
-    if (byte === DOT && before === LF) dots.push(at)
-    before = byte
+  for (let line = 0; ; ) {
+    if (raw[line] === DOT) dots.push(line)
+    // Searching natively is several times faster than looking at each byte from here.
+    const [cr, lf] = [raw.indexOf(CR, line), raw.indexOf(LF, line)]
+    if (cr < 0 && lf < 0) return dots
+    if (cr < 0 || lf !== cr + 1) throw bareLineEnd(line)
+    line = lf + 1
   }
-  if (before === CR) throw bareLineEnd(raw.length)
-  return dots
 }
 
-const bareLineEnd = (at: number) => new Error(`the message has a bare CR or LF near byte ${at}`)
+const bareLineEnd = (at: number) => new Error(`the message has a bare CR or LF after byte ${at}`)
 
 const plainAddress = /^[\x21-\x3b\x3d\x3f-\x7e]+$/
 

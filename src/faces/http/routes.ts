@@ -51,7 +51,8 @@ async function answer(gates: Gates, request: FastifyRequest, reply: FastifyReply
   const { status, body, replayed } = await perform(gates, request.admission, input, idempotencyKeyOf(request))
   if (replayed) reply.header('idempotency-replayed', 'true')
   reply.code(status)
-  return body === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(body)
+  if (body === '') return reply.send()
+  return reply.type(request.admission.op.replyType ?? 'application/json; charset=utf-8').send(body)
 }
 
 export function callOf({ id, ip, headers }: FastifyRequest): Call {

@@ -50,7 +50,7 @@ async function callTool(gates: Gates, op: Operation | undefined, given: Record<s
       })
     const { idempotencyKey, ...input } = inputOf(op, given)
     const { body } = await perform(gates, await admit(gates, op, call), input, idempotencyKey)
-    const structuredContent = body === '' ? {} : JSON.parse(body)
+    const structuredContent = body === '' ? {} : op.replyType ? { text: body } : JSON.parse(body)
     return { content: [{ type: 'text' as const, text: body }], structuredContent }
   } catch (error) {
     const refusal = asRefusal(error, gates.log, { requestId: call.requestId })

@@ -85,7 +85,10 @@ function successes(op: Operation) {
       status,
       status === 204
         ? { description: 'Done' }
-        : { description: op.summary, content: { 'application/json': { schema: op.reply } } },
+        : {
+            description: op.summary,
+            content: { [op.replyType ?? 'application/json']: { schema: op.reply } },
+          },
     ]),
   )
 }

@@ -14,10 +14,11 @@ async function emptyService() {
   after(() => pools.close())
   const { db } = pools
   // A finder of its own each time, because a finder remembers for some seconds.
-  const callerOf = async (key: string) => (await callerFinder(db)(key, new Date()))?.caller
+  const callerOf = async (key: string) => (await callerFinder(db)(key, now))?.caller
   return { db, callerOf, start: (key?: string) => ensureFirstAccount(db, key) }
 }
 
+const now = new Date('2026-11-15T12:00:00Z')
 const given = 'operator-chosen-key-0001'
 const other = 'operator-chosen-key-0002'
 

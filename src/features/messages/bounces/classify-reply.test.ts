@@ -25,7 +25,7 @@ describe('a reply is understood, parted into codes and text or as one line', () 
     })
 })
 
-test('the table holds many real replies', () => assert.ok(replies.length > 100))
+test('the table holds more than a hundred replies', () => assert.ok(replies.length > 100))
 
 test('a permanent refusal is not tried again, a temporary one is', () => {
   const isPermanent = (line: string) => classifyReply(parted(line)).isPermanent

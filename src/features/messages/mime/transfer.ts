@@ -107,12 +107,10 @@ function widthInContext(bytes: Buffer, i: number, column: number): number {
   return i + 1 < bytes.length && bytes[i + 1] !== lf ? 1 : 3
 }
 
-const octetsPerLine = 57
-
 export function base64Lines(content: Buffer): Buffer {
+  const flat = content.toString('base64')
   const lines: string[] = []
-  for (let at = 0; at < content.length; at += octetsPerLine)
-    lines.push(content.toString('base64', at, at + octetsPerLine))
+  for (let at = 0; at < flat.length; at += longestLine) lines.push(flat.slice(at, at + longestLine))
   return Buffer.from(lines.join('\r\n'), 'latin1')
 }
 

@@ -165,7 +165,8 @@ test('the variables that a template reads are known without rendering', () => {
 test('a variable is missing unless it has a default or stands in a condition', () => {
   const compiled = compileTemplate(
     `{{ params.here }}{{ params.gone }}{{ params.none }}{{ contact.CITY | default: "x" }}{{ unsubscribe }}{{ size }}
-     {% if params.maybe %}{{ params.maybe }}{{ params.other }}{% endif %}{% for i in params.rows %}{{ i.x }}{% endfor %}`,
+     {% if params.maybe %}{{ params.maybe }}{{ params.other }}{% endif %}
+     {% for i in params.rows %}{{ i.x }}{% endfor %}`,
     'html',
   )
   assert.deepEqual(missingVariables(compiled, { params: { here: '', none: null } }), [

@@ -98,11 +98,11 @@ const scanners = new RegExp(
 
 // The list of robots knows browsers only: it takes the short names of mail programs for robots.
 const mailClients = new RegExp(
-  [
-    '\\b(?:ms-office|msoffice|microsoft o(?:ffice|utlook)|outlook-(?:ios|android)|macoutlook|thunderbird|airmail)',
-    'samsungemail|samsung email|k-9 mail|fairemail|em client|spark(?: desktop)?\\/|lotus-notes|hcl notes|evolution',
-    'the bat!|postbox|mailspring|bluemail|edison mail|yahoomobilemail|protonmail|\\bcfnetwork\\/.*\\bdarwin\\/',
-  ].join('|\\b'),
+  `\\b(?:${[
+    'ms-office|msoffice|microsoft o(?:ffice|utlook)|outlook-(?:ios|android)|macoutlook|thunderbird|airmail',
+    'samsungemail|samsung email|k-9 mail|fairemail|em client|spark(?: desktop)?\\/|lotus-notes|hcl notes',
+    'the bat!|postbox|mailspring|bluemail|edison mail|yahoomobilemail|protonmail|evolution\\/',
+  ].join('|')})`,
   'i',
 )
 

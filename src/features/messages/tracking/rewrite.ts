@@ -53,12 +53,15 @@ function isUntracked(html: string, attributes: Attribute[]): boolean {
   return list !== undefined && html.slice(list.start, list.end).split(/\s+/).includes('no-track')
 }
 
+// What a token can hold at most, in letters of three bytes. Longer links stay as they are.
+const longestLink = 2_000
+
 // A browser drops line breaks and tabs inside an address and blanks around it.
 function webAddress(html: string, { start, end }: Attribute): string | undefined {
   const url = decodedText(html.slice(start, end))
     .replace(/[\t\n\r]/g, '')
     .trim()
-  return /^https?:\/\//i.test(url) ? url : undefined
+  return url.length <= longestLink && /^https?:\/\/\P{Cc}*$/iu.test(url) ? url : undefined
 }
 
 const named: Record<string, string> = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>', nbsp: '\u00a0' }

@@ -81,7 +81,8 @@ function decoded(token: string): Buffer | undefined {
 
 const currentKey = ({ current }: TrackingKeys, id: number) => (current.id === id ? current.key : undefined)
 
-const isWebAddress = (url: string) => /^https?:\/\//i.test(url)
+// No control characters: the address ends up in a response header.
+const isWebAddress = (url: string) => /^https?:\/\/\P{Cc}*$/iu.test(url)
 
 function idOf(uuid: string): Buffer {
   if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(uuid))

@@ -1,0 +1,49 @@
+// From the stored message to what goes over the wire.
+import type { Db } from '../../kernel/db.ts'
+import { type DueRow, loadAttachments } from './delivery-queries.ts'
+import { composeMail } from './mime/compose.ts'
+import type { DkimKey } from './mime/dkim.ts'
+import { signMail } from './mime/dkim.ts'
+import { textFromHtml } from './mime/text-from-html.ts'
+
+export type FindDkimKeys = (accountId: string, domain: string) => Promise<DkimKey[]>
+/** Puts the pixel and the tracked links in; gives the HTML back unchanged where tracking is off. */
+export type Track = (due: DueRow, html: string) => Promise<string>
+
+export type ComposeNeeds = { db: Db; findDkimKeys: FindDkimKeys; track: Track; now: () => Date }
+
+type Upstream = { signs: boolean }
+
+export async function composeDue(needs: ComposeNeeds, due: DueRow, upstream: Upstream): Promise<Buffer> {
+  const raw = due.raw ?? (await composeParts(needs, due))
+  if (upstream.signs) return raw
+  const keys = await needs.findDkimKeys(due.account_id, due.sender.slice(due.sender.lastIndexOf('@') + 1))
+  return keys.length === 0 ? raw : signMail(raw, keys, { at: needs.now() })
+}
+
+async function composeParts(needs: ComposeNeeds, due: DueRow): Promise<Buffer> {
+  const { parts } = due
+  if (!parts) throw new Error(`message ${due.id} has no body`)
+  const html = parts.html === undefined ? undefined : await needs.track(due, parts.html)
+  const stored = due.attachments > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : []
+  return composeMail({
+    from: parts.from,
+    to: parts.to,
+    cc: parts.cc,
+    replyTo: parts.replyTo,
+    subject: due.subject,
+    html,
+    // Made from what the author wrote, not from the tracked links.
+    text: parts.text ?? (parts.html === undefined ? undefined : textFromHtml(parts.html)),
+    headers: parts.headers,
+    attachments: stored.map((one) => ({
+      filename: one.filename,
+      contentType: one.content_type,
+      content: one.content,
+      contentId: one.content_id ?? undefined,
+    })),
+    messageId: due.message_id,
+    // The time of acceptance: a resend is the same message, byte for byte.
+    date: due.created_at,
+  })
+}

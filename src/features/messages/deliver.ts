@@ -1,0 +1,141 @@
+// Delivery: claim a batch, commit, talk to the upstream outside any transaction, record what it said.
+// A slot is free again only when the result is committed, so a crash can double at most as many messages
+// as there are slots.
+import { gather } from '../../kernel/gather.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Transport } from '../../kernel/ports.ts'
+import { type ComposeNeeds, composeDue } from './compose-message.ts'
+import { claimDue, type DueRow, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
+import { lanes, type Stream } from './model.ts'
+import { type HandedOver, settle } from './settle.ts'
+import { actOf, simulatedOutcome } from './simulator.ts'
+
+export type DeliveryNeeds = ComposeNeeds & {
+  log: Log
+  transport: Transport
+  /** For keys in test mode and for the simulator's addresses. */
+  capture: Transport
+  retryFactor: number
+}
+
+export type Delivery = {
+  /** Something may be due at once. */
+  wake(): void
+  stop(): Promise<void>
+}
+
+// Long enough for the slowest upstream; a crashed worker's messages wait this long.
+export const leaseSeconds = 180
+const idleMs = 500
+const batch = 200
+
+type Due = DueRow & { attempts: number; leaseEnds: number }
+
+export function startDelivery(needs: DeliveryNeeds): Delivery {
+  const running = (Object.keys(lanes) as Stream[]).map((stream) => startLane(needs, lanes[stream]))
+  return {
+    wake() {
+      for (const lane of running) lane.wake()
+    },
+    async stop() {
+      await Promise.all(running.map((lane) => lane.stop()))
+    },
+  }
+}
+
+function startLane(needs: DeliveryNeeds, lane: number): Delivery {
+  const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver))
+  const waiting: Due[] = []
+  let isStopping = false
+  let refilling: Promise<void> | undefined
+  let wakeUp = () => {}
+
+  async function refill() {
+    const claimed = await claimDue(needs.db, { lane, limit: batch, leaseSeconds })
+    const attempts = new Map(claimed.map((one) => [one.message_id, one.attempts]))
+    const leaseEnds = performance.now() + leaseSeconds * 1000
+    const found = claimed.length > 0 ? await loadDue(needs.db, [...attempts.keys()]) : []
+    const dead = claimed.filter((one) => !found.some(({ id }) => id === one.message_id))
+    if (dead.length > 0)
+      await leaveQueue(
+        needs.db,
+        dead.map((one) => one.message_id),
+      )
+    waiting.push(...found.map((due) => ({ ...due, attempts: attempts.get(due.id) ?? 1, leaseEnds })))
+    if (claimed.length === 0) await idle()
+  }
+
+  function idle(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, idleMs)
+      wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      if (isStopping) wakeUp()
+    })
+  }
+
+  async function take(): Promise<Due | undefined> {
+    while (!isStopping) {
+      const next = waiting.shift()
+      // Half of the lease must be left: after its end another worker may have the message.
+      if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) return next
+      if (next) continue
+      refilling ??= refill()
+        .catch(async (error) => {
+          needs.log.error({ err: error, lane }, 'claiming messages failed')
+          await idle()
+        })
+        .finally(() => {
+          refilling = undefined
+        })
+      await refilling
+    }
+    return undefined
+  }
+
+  async function work() {
+    for (let due = await take(); due; due = await take()) {
+      const one = due
+      await handOver(needs, one)
+        .then((outcome) => settleTogether({ due: one, outcome }))
+        // The lease gives it back.
+        .catch((error) => needs.log.error({ err: error, message: one.id }, 'delivery failed'))
+    }
+  }
+
+  const workers = Array.from({ length: needs.transport.concurrency }, work)
+  return {
+    wake: () => wakeUp(),
+    async stop() {
+      isStopping = true
+      wakeUp()
+      await Promise.all(workers)
+      if (waiting.length > 0)
+        await releaseClaims(
+          needs.db,
+          waiting.map(({ id }) => id),
+        )
+    },
+  }
+}
+
+async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['outcome']> {
+  if (due.status !== 'queued') return { kind: 'gone' }
+  if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
+  const act = actOf(due.recipient)
+  const transport = act || due.mode === 'test' ? needs.capture : needs.transport
+  const raw = await composeDue(needs, due, transport)
+  const told = act && simulatedOutcome(act, due.attempts)
+  if (told && told.kind !== 'accepted') return told
+  return transport.send({
+    id: due.id,
+    accountId: due.account_id,
+    envelopeFrom: due.sender,
+    recipient:
+      due.parts?.to.find(({ email }) => email.toLowerCase() === due.recipient)?.email ?? due.recipient,
+    raw,
+    stream: due.stream,
+  })
+}

@@ -1,0 +1,206 @@
+import type { Db } from '../../kernel/db.ts'
+import { bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import type { LastError, Status } from './model.ts'
+import type { Parts } from './queue-messages.ts'
+
+export type ClaimedRow = { message_id: string; account_id: string; attempts: number }
+
+const Claimed = row<ClaimedRow>({ message_id: text, account_id: text, attempts: int })
+
+/**
+ * Claims due rows, the same share of each account: a million of one account's messages do not delay another's.
+ * The accounts are found by skipping through the index, so that the cost follows the number of accounts that wait,
+ * not of messages. A claim moves due_at behind the lease; a worker that dies gives its rows back by that alone.
+ */
+export function claimDue(db: Db, claim: { lane: number; limit: number; leaseSeconds: number }) {
+  return db.many(
+    Claimed,
+    sql`
+    -- all accounts: the worker serves them all
+    with recursive waiting (account_id) as (
+      (select account_id from delivery_queue where lane = ${claim.lane} order by account_id limit 1)
+      union all
+      select (select q.account_id
+                from delivery_queue q
+               where q.lane = ${claim.lane} and q.account_id > w.account_id
+               order by q.account_id
+               limit 1)
+        from waiting w
+       where w.account_id is not null
+    ), shares as (
+      select account_id, greatest(1, ${claim.limit}::int / count(*) over ())::int as share
+        from waiting
+       where account_id is not null
+    ), picked as (
+      select d.message_id
+        from shares s
+       cross join lateral (
+             select q.message_id
+               from delivery_queue q
+              where q.lane = ${claim.lane}
+                and q.account_id = s.account_id
+                and q.due_at <= clock_timestamp()
+              order by q.due_at
+              limit s.share
+                for update skip locked) d
+       limit ${claim.limit})
+    update delivery_queue q
+       set due_at = clock_timestamp() + make_interval(secs => ${claim.leaseSeconds}), attempts = q.attempts + 1
+      from picked p
+     where q.message_id = p.message_id
+    returning q.message_id, q.account_id, q.attempts`,
+  )
+}
+
+export type DueRow = {
+  id: string
+  account_id: string
+  status: Status
+  mode: 'live' | 'test'
+  stream: 'transactional' | 'marketing'
+  sender: string
+  recipient: string
+  subject: string
+  message_id: string
+  created_at: Date
+  parts: Parts | null
+  raw: Buffer | null
+  track: { opens?: boolean; clicks?: boolean }
+  suppressed: string | null
+  attachments: number
+}
+
+const Due = row<DueRow>({
+  id: text,
+  account_id: text,
+  status: json(),
+  mode: json(),
+  stream: json(),
+  sender: text,
+  recipient: text,
+  subject: text,
+  message_id: text,
+  created_at: time,
+  parts: json(),
+  raw: maybe(bytes),
+  track: json(),
+  suppressed: maybe(text),
+  attachments: int,
+})
+
+/** With the reason when the address was suppressed after acceptance. */
+export function loadDue(db: Db, ids: string[]) {
+  return db.many(
+    Due,
+    sql`
+    -- all accounts: the worker serves them all
+    select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
+           m.created_at, b.parts, b.raw, b.track, s.reason as suppressed,
+           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments
+      from messages m
+      join message_bodies b on b.message_id = m.id
+      left join suppressions s on s.account_id = m.account_id and s.email = m.recipient
+     where m.id = any(${ids}::uuid[])`,
+  )
+}
+
+export type AttachmentRow = {
+  filename: string
+  content_type: string
+  content_id: string | null
+  content: Buffer
+}
+
+const AttachmentOf = row<AttachmentRow>({
+  filename: text,
+  content_type: text,
+  content_id: maybe(text),
+  content: bytes,
+})
+
+export function loadAttachments(db: Db, accountId: string, messageId: string) {
+  return db.many(
+    AttachmentOf,
+    sql`
+    select filename, content_type, content_id, content
+      from message_attachments
+     where account_id = ${accountId}
+       and message_id = ${messageId}
+     order by position`,
+  )
+}
+
+/** What became of one hand-over. */
+export type Settled = {
+  id: string
+  status: Status
+  at: Date
+  attempts: number
+  error: LastError | null
+  upstreamId: string | null
+  /** When to try again; null: the message leaves the queue. */
+  dueAt: Date | null
+}
+
+export function settleMessages(db: Db, settled: Settled[]) {
+  const column = <K extends keyof Settled>(name: K) => settled.map((one) => one[name])
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    update messages m
+       set status = s.status,
+           attempts = s.attempts,
+           last_error = s.error,
+           upstream_id = coalesce(s.upstream_id, m.upstream_id),
+           sent_at = case when s.status = 'sent' then s.at else m.sent_at end
+      from unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('at')}::timestamptz[],
+                  ${column('attempts')}::int[],
+                  ${settled.map(({ error }) => (error ? JSON.stringify(error) : null))}::jsonb[],
+                  ${column('upstreamId')}::text[])
+           as s (id, status, at, attempts, error, upstream_id)
+     where m.id = s.id
+       and m.status = 'queued'`)
+}
+
+export function leaveQueue(db: Db, ids: string[]) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    delete from delivery_queue where message_id = any(${ids}::uuid[])`)
+}
+
+export function requeue(db: Db, settled: Settled[]) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    update delivery_queue q
+       set due_at = s.due_at
+      from unnest(${settled.map(({ id }) => id)}::uuid[], ${settled.map(({ dueAt }) => dueAt)}::timestamptz[])
+           as s (id, due_at)
+     where q.message_id = s.id`)
+}
+
+/** Claimed but not begun: free for any worker, and not counted as a try. */
+export function releaseClaims(db: Db, ids: string[]) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    update delivery_queue
+       set due_at = clock_timestamp(), attempts = attempts - 1
+     where message_id = any(${ids}::uuid[])`)
+}
+
+export type NewEvent = {
+  id: string
+  accountId: string
+  messageId: string
+  type: string
+  at: Date
+  data: string
+}
+
+export function insertEvents(db: Db, events: NewEvent[]) {
+  const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
+  return db.run(sql`
+    insert into message_events (id, account_id, message_id, type, at, data)
+    select *
+      from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
+                  ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])`)
+}

@@ -1,0 +1,61 @@
+import type { Db } from '../../kernel/db.ts'
+import { int, maybe, row, text, time } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+
+const Known = row<{
+  id: string
+  account_id: string
+  recipient: string
+  sent_at: Date | null
+  delivered_at: Date | null
+}>({
+  id: text,
+  account_id: text,
+  recipient: text,
+  sent_at: maybe(time),
+  delivered_at: maybe(time),
+})
+
+export function findForEvent(db: Db, id: string) {
+  return db.maybe(
+    Known,
+    sql`
+    -- all accounts: an upstream or a pixel knows the message, not its account
+    select id, account_id, recipient, sent_at, delivered_at from messages where id = ${id}`,
+  )
+}
+
+export function markDelivered(db: Db, accountId: string, id: string, at: Date) {
+  return db.run(sql`
+    update messages
+       set status = 'delivered', delivered_at = ${at}, sent_at = coalesce(sent_at, ${at})
+     where account_id = ${accountId}
+       and id = ${id}
+       and status in ('sent', 'queued')`)
+}
+
+export function markFailed(db: Db, accountId: string, id: string, error: string) {
+  return db.run(sql`
+    update messages
+       set status = 'failed', last_error = ${error}::jsonb
+     where account_id = ${accountId}
+       and id = ${id}
+       and status in ('queued', 'sent', 'delivered')`)
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+export function countSoftBounce(db: Db, accountId: string, email: string, at: Date) {
+  return db.one(
+    Count,
+    sql`
+    insert into soft_bounces as s (account_id, email, count, last_at)
+    values (${accountId}, ${email}, 1, ${at})
+    on conflict (account_id, email) do update set count = s.count + 1, last_at = excluded.last_at
+    returning count`,
+  )
+}
+
+export function clearSoftBounces(db: Db, accountId: string, email: string) {
+  return db.run(sql`delete from soft_bounces where account_id = ${accountId} and email = ${email}`)
+}

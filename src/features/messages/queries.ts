@@ -1,0 +1,122 @@
+import type { Db } from '../../kernel/db.ts'
+import { int, json, maybe, row, text, time } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
+import type { LastError, Source, Status } from './model.ts'
+
+export type MessageRow = {
+  id: string
+  status: Status
+  source: Source
+  sender: string
+  sender_name: string | null
+  recipient: string
+  recipient_name: string | null
+  subject: string
+  tag: string | null
+  metadata: Record<string, string> | null
+  campaign_id: string | null
+  template_id: string | null
+  message_id: string
+  created_at: Date
+  scheduled_at: Date | null
+  sent_at: Date | null
+  delivered_at: Date | null
+  attempts: number
+  last_error: LastError | null
+  held_reason: string | null
+}
+
+const Message = row<MessageRow>({
+  id: text,
+  status: json(),
+  source: json(),
+  sender: text,
+  sender_name: maybe(text),
+  recipient: text,
+  recipient_name: maybe(text),
+  subject: text,
+  tag: maybe(text),
+  metadata: json(),
+  campaign_id: maybe(text),
+  template_id: maybe(text),
+  message_id: text,
+  created_at: time,
+  scheduled_at: maybe(time),
+  sent_at: maybe(time),
+  delivered_at: maybe(time),
+  attempts: int,
+  last_error: json(),
+  held_reason: maybe(text),
+})
+
+const columns = sql`
+  id, status, source, sender, sender_name, recipient, recipient_name, subject, tag, metadata, campaign_id,
+  template_id, message_id, created_at, scheduled_at, sent_at, delivered_at, attempts, last_error, held_reason`
+
+export function findMessage(db: Db, accountId: string, id: string) {
+  return db.maybe(
+    Message,
+    sql`select ${columns} from messages where account_id = ${accountId} and id = ${id}`,
+  )
+}
+
+type Filter = { status?: Status; tag?: string; to?: string; after?: string; limit: number }
+
+export function listMessages(db: Db, accountId: string, filter: Filter) {
+  return db.many(
+    Message,
+    sql`
+    select ${columns}
+      from messages
+     where account_id = ${accountId}
+       ${when(filter.status, statusIs)}
+       ${when(filter.tag, (tag) => sql`and tag = ${tag}`)}
+       ${when(filter.to, (to) => sql`and recipient = ${to}`)}
+       ${when(filter.after, (after) => sql`and id < ${after}`)}
+     order by id desc
+     limit ${filter.limit}`,
+  )
+}
+
+// Written out one by one: a bound parameter cannot meet the condition of the partial index.
+const literalStatus = {
+  queued: sql`and status = 'queued'`,
+  sent: sql`and status = 'sent'`,
+  delivered: sql`and status = 'delivered'`,
+  failed: sql`and status = 'failed'`,
+  suppressed: sql`and status = 'suppressed'`,
+  held: sql`and status = 'held'`,
+  cancelled: sql`and status = 'cancelled'`,
+}
+
+const statusIs = (status: Status) => literalStatus[status]
+
+export type EventRow = { id: string; type: string; at: Date; data: Record<string, unknown> }
+
+const Event = row<EventRow>({ id: text, type: text, at: time, data: json() })
+
+export function listEvents(db: Db, accountId: string, messageId: string) {
+  return db.many(
+    Event,
+    sql`
+    select id, type, at, data
+      from message_events
+     where account_id = ${accountId}
+       and message_id = ${messageId}
+     order by at, id`,
+  )
+}
+
+/** Of all accounts: for the health report. */
+const Depth = row<{ depth: number; oldest_s: number | null }>({ depth: int, oldest_s: maybe(int) })
+
+export function queueDepth(db: Db) {
+  return db.one(
+    Depth,
+    sql`
+    -- all accounts: the health of the whole service
+    select count(*)::int as depth,
+           extract(epoch from now() - min(due_at) filter (where due_at <= now()))::int as oldest_s
+      from delivery_queue`,
+  )
+}

@@ -1,0 +1,178 @@
+// A message is accepted here, whichever way it came: refuse what may not go, count it, write it, queue it.
+
+import type { Caller } from '../../kernel/ctx.ts'
+import type { Db } from '../../kernel/db.ts'
+import { type Address, domainOf } from '../../kernel/email-address.ts'
+import { newUuid } from '../../kernel/id.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { refuseForeignSender, spendUpTo } from '../accounts/usage/spend-sending.ts'
+import { findSuppressed } from '../suppressions/queries.ts'
+import {
+  insertAttachment,
+  insertBodies,
+  insertMessages,
+  insertQueueRows,
+  type NewMessage,
+} from './insert-queries.ts'
+import { lanes, type Source, type Stream } from './model.ts'
+import { recipientSuppressed } from './refusals.ts'
+
+export type Attachment = { filename: string; contentType: string; contentId: string | null; content: Buffer }
+
+/** What the composer needs at hand-over, kept as JSON. */
+export type Parts = {
+  from: Address
+  to: Address[]
+  cc?: Address[]
+  replyTo?: Address[]
+  html?: string
+  text?: string
+  headers: [string, string][]
+}
+
+export type Outgoing = {
+  caller: Caller
+  now: Date
+  source: Source
+  stream: Stream
+  from: Address
+  recipient: Address
+  subject: string
+  parts?: Parts
+  raw?: Buffer
+  attachments: Attachment[]
+  tags: string[]
+  metadata?: Record<string, string>
+  templateId?: string
+  batchId?: string
+  messageId: string
+  scheduledAt?: Date
+  track: { opens?: boolean; clicks?: boolean }
+  /** A suppressed recipient is refused, or recorded as such beside others that are sent. */
+  suppressed: 'refuse' | 'record'
+}
+
+export type Queued = { id: string; status: 'queued' | 'suppressed'; outgoing: Outgoing }
+
+export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queued | Refusal)[]> {
+  const results: (Queued | Refusal)[] = outgoing.map(refuseSender)
+  await markSuppressed(db, results)
+  await countAgainstCaps(db, results)
+  await write(
+    db,
+    results.filter((result): result is Queued => !(result instanceof Refusal)),
+  )
+  return results
+}
+
+function refuseSender(outgoing: Outgoing): Queued | Refusal {
+  try {
+    refuseForeignSender(outgoing.caller, domainOf(outgoing.from.email))
+    return { id: newUuid(), status: 'queued', outgoing }
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<void> {
+  const queued = results.filter((result): result is Queued => !(result instanceof Refusal))
+  if (queued.length === 0) return
+  const refs = queued.map(({ outgoing }) => refOf(outgoing))
+  const found = new Map(
+    (await findSuppressed(db, refs)).map((one) => [`${one.account_id} ${one.email}`, one]),
+  )
+  results.forEach((result, i) => {
+    if (result instanceof Refusal) return
+    const { accountId, email } = refOf(result.outgoing)
+    const hit = found.get(`${accountId} ${email}`)
+    if (!hit) return
+    if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
+    else results[i] = suppressedRefusal(email, hit.reason)
+  })
+}
+
+function refOf({ caller, recipient }: Outgoing) {
+  return { accountId: caller.accountId, email: recipient.email.toLowerCase() }
+}
+
+export function suppressedRefusal(email: string, reason: string): Refusal {
+  return recipientSuppressed({
+    message: `${email} is on the suppression list (${reason}).`,
+    param: 'to',
+    hint: 'Remove it from the suppression list only if the person asked for that.',
+    action: {
+      operation: 'suppression.delete',
+      method: 'DELETE',
+      path: `/api/v1/suppressions/${encodeURIComponent(email)}`,
+      scope: 'contacts.write',
+    },
+  })
+}
+
+/** Per key, in the order of keys, so that two batches lock the counters in the same order. */
+async function countAgainstCaps(db: Db, results: (Queued | Refusal)[]): Promise<void> {
+  const byKey = new Map<string, number[]>()
+  results.forEach((result, i) => {
+    if (result instanceof Refusal || result.status !== 'queued') return
+    const { accountId, keyId } = result.outgoing.caller
+    const name = `${accountId.padStart(20, '0')} ${keyId}`
+    byKey.set(name, [...(byKey.get(name) ?? []), i])
+  })
+  for (const [, places] of [...byKey].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const first = results[places[0] ?? 0] as Queued
+    const { caller, now } = first.outgoing
+    const { granted, refusal } = await spendUpTo(db, caller, places.length, now)
+    for (const place of places.slice(granted)) if (refusal) results[place] = refusal
+  }
+}
+
+async function write(db: Db, queued: Queued[]): Promise<void> {
+  if (queued.length === 0) return
+  const rows = queued.map(rowOf)
+  await insertMessages(db, rows)
+  await insertBodies(
+    db,
+    queued.map(({ id, outgoing }) => ({
+      messageId: id,
+      accountId: outgoing.caller.accountId,
+      parts: outgoing.parts ? JSON.stringify(outgoing.parts) : null,
+      raw: outgoing.raw ?? null,
+      track: JSON.stringify(outgoing.track),
+    })),
+  )
+  for (const { id, outgoing } of queued) {
+    for (const [position, one] of outgoing.attachments.entries()) {
+      await insertAttachment(db, { ...one, messageId: id, accountId: outgoing.caller.accountId, position })
+    }
+  }
+  const waiting = rows.filter(({ status }) => status === 'queued')
+  if (waiting.length > 0) await insertQueueRows(db, waiting)
+}
+
+function rowOf({ id, status, outgoing }: Queued): NewMessage {
+  const { caller, from, recipient, tags, metadata } = outgoing
+  return {
+    id,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    status,
+    source: outgoing.source,
+    mode: caller.mode,
+    stream: outgoing.stream,
+    lane: lanes[outgoing.stream],
+    sender: from.email,
+    senderName: from.name ?? null,
+    recipient: recipient.email.toLowerCase(),
+    recipientName: recipient.name ?? null,
+    subject: outgoing.subject,
+    tag: tags[0] ?? null,
+    tags: tags.length > 0 ? JSON.stringify(tags) : null,
+    metadata: metadata ? JSON.stringify(metadata) : null,
+    templateId: outgoing.templateId ?? null,
+    batchId: outgoing.batchId ?? null,
+    messageId: outgoing.messageId,
+    createdAt: outgoing.now,
+    scheduledAt: outgoing.scheduledAt ?? null,
+  }
+}

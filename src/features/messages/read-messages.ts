@@ -1,0 +1,62 @@
+import type { Ctx } from '../../kernel/ctx.ts'
+import { normalEmail } from '../../kernel/email-address.ts'
+import { readId, showId } from '../../kernel/id.ts'
+import { pageOfRows } from '../../kernel/page.ts'
+import { notFound } from '../../kernel/refusals.ts'
+import { type Status, shownEvents } from './model.ts'
+import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from './queries.ts'
+
+export async function readMessage(ctx: Ctx, shownId: string) {
+  const id = readId('msg', shownId)
+  const found = id === undefined ? undefined : await findMessage(ctx.db, ctx.caller.accountId, id)
+  if (!found) throw notFound({ message: 'There is no message of that identifier.' })
+  const events = await listEvents(ctx.db, ctx.caller.accountId, found.id)
+  const shown = events.filter(({ type }) => shownEvents.some((one) => one === type))
+  return { ...showMessage(found), events: shown.map(showEvent) }
+}
+
+type Wanted = { status?: Status; tag?: string; to?: string; limit?: number; cursor?: string }
+
+export async function pageOfMessages(ctx: Ctx, { status, tag, to, limit = 50, cursor }: Wanted) {
+  const recipient = to === undefined ? undefined : (normalEmail(to) ?? to)
+  const { rows, nextCursor } = await pageOfRows(
+    ctx,
+    { list: 'messages', filter: { status, tag, to }, limit, cursor },
+    (after, most) =>
+      listMessages(ctx.db, ctx.caller.accountId, { status, tag, to: recipient, after, limit: most }),
+    ({ id }) => id,
+  )
+  return { data: rows.map(showMessage), next_cursor: nextCursor }
+}
+
+export function showMessage(row: MessageRow) {
+  const time = (at: Date | null) => at?.toISOString() ?? null
+  return {
+    id: showId('msg', row.id),
+    status: row.status,
+    from: withName(row.sender, row.sender_name),
+    to: row.recipient,
+    subject: row.subject,
+    tag: row.tag,
+    metadata: row.metadata ?? {},
+    source: row.source,
+    campaign_id: row.campaign_id === null ? null : Number(row.campaign_id),
+    template_id: row.template_id === null ? null : Number(row.template_id),
+    message_id: row.message_id,
+    created_at: row.created_at.toISOString(),
+    scheduled_at: time(row.scheduled_at),
+    sent_at: time(row.sent_at),
+    delivered_at: time(row.delivered_at),
+    attempts: row.attempts,
+    last_error: row.last_error,
+    held_reason: row.held_reason,
+  }
+}
+
+function withName(email: string, name: string | null): string {
+  return name === null ? email : `${name} <${email}>`
+}
+
+function showEvent({ id, type, at, data }: EventRow) {
+  return { id: showId('evt', id), type: type as (typeof shownEvents)[number], at: at.toISOString(), ...data }
+}

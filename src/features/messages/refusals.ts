@@ -1,0 +1,29 @@
+import { refusal } from '../../kernel/refusal.ts'
+
+export const contentMissing = refusal({
+  code: 'content_missing',
+  kind: 'invalid',
+  message: 'The message has no content.',
+  hint: 'Give html, text or template_id, and a subject unless the template has one.',
+  v3: { code: 'missing_parameter', message: 'Either of htmlContent or textContent is required' },
+})
+
+export const recipientSuppressed = refusal({
+  code: 'recipient_suppressed',
+  kind: 'refused',
+  message: 'The recipient is on the suppression list.',
+})
+
+export const recipientInvalid = refusal({
+  code: 'recipient_invalid',
+  kind: 'invalid',
+  message: 'The recipient is not an email address.',
+  v3: { code: 'invalid_parameter' },
+})
+
+export const templateInvalid = refusal({
+  code: 'template_invalid',
+  kind: 'invalid',
+  message: 'The template cannot be used.',
+  v3: { code: 'invalid_parameter' },
+})

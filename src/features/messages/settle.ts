@@ -1,0 +1,127 @@
+// The result of hand-overs, recorded many at a time in one transaction.
+import type { Db } from '../../kernel/db.ts'
+import { newUuid } from '../../kernel/id.ts'
+import type { Outcome, Said } from '../../kernel/ports.ts'
+import { classifyReply } from './bounces/classify-reply.ts'
+import {
+  type DueRow,
+  insertEvents,
+  leaveQueue,
+  type NewEvent,
+  requeue,
+  type Settled,
+  settleMessages,
+} from './delivery-queries.ts'
+import { type LastError, nextTry } from './model.ts'
+import {
+  applyBounce,
+  bounceData,
+  lastErrorOf,
+  recordBounce,
+  recordComplaint,
+  recordDelivery,
+} from './record-event.ts'
+import { actOf, simulated, simulatedVerdicts } from './simulator.ts'
+
+export type HandedOver = {
+  due: DueRow & { attempts: number }
+  outcome: Outcome | { kind: 'suppressed'; reason: string } | { kind: 'gone' }
+}
+
+export type SettleNeeds = { db: Db; now: () => Date; retryFactor: number; transport: { kind: string } }
+
+type Result = Settled & { event?: NewEvent; bounce?: ReturnType<typeof classifyReply> }
+
+export async function settle(needs: SettleNeeds, handedOver: HandedOver[]): Promise<undefined[]> {
+  const at = needs.now()
+  const results = handedOver.map((one) => resultOf(needs, one, at))
+  await needs.db.transaction(async (tx) => {
+    const changed = results.filter((_, i) => handedOver[i]?.outcome.kind !== 'gone')
+    await settleMessages(tx, changed)
+    const later = results.filter(({ dueAt }) => dueAt !== null)
+    const done = results.filter(({ dueAt }) => dueAt === null)
+    if (later.length > 0) await requeue(tx, later)
+    if (done.length > 0)
+      await leaveQueue(
+        tx,
+        done.map(({ id }) => id),
+      )
+    const events = results.flatMap(({ event }) => event ?? [])
+    if (events.length > 0) await insertEvents(tx, events)
+    for (const [i, { due }] of handedOver.entries()) await follow(tx, needs, due, results[i], at)
+  })
+  return handedOver.map(() => undefined)
+}
+
+function resultOf({ retryFactor }: SettleNeeds, { due, outcome }: HandedOver, at: Date): Result {
+  const base = { id: due.id, at, attempts: due.attempts, error: null, upstreamId: null, dueAt: null }
+  const event = (type: string, data: object): NewEvent => ({
+    id: newUuid(),
+    accountId: due.account_id,
+    messageId: due.id,
+    type,
+    at,
+    data: JSON.stringify(data),
+  })
+  switch (outcome.kind) {
+    case 'gone':
+      return { ...base, status: due.status }
+    case 'suppressed':
+      return { ...base, status: 'suppressed', event: event('blocked', { reason: outcome.reason }) }
+    case 'accepted':
+      return {
+        ...base,
+        status: 'sent',
+        upstreamId: outcome.upstreamId,
+        event: event('sent', { response: outcome.response }),
+      }
+    case 'rejected': {
+      const bounce = classifyReply(outcome)
+      const error = lastErrorOf(bounce.class, outcome)
+      return { ...base, status: 'failed', error, bounce, event: event('bounce', bounceData(outcome, bounce)) }
+    }
+    default:
+      return retried(base, { due, said: outcome, retryFactor }, event)
+  }
+}
+
+type Base = Omit<Settled, 'status'>
+type Retry = { due: HandedOver['due']; said: Said; retryFactor: number }
+
+function retried(
+  base: Base,
+  { due, said, retryFactor }: Retry,
+  event: (type: string, data: object) => NewEvent,
+): Result {
+  const verdict = classifyReply(said)
+  const dueAt = nextTry(due.attempts, due.created_at, base.at, retryFactor)
+  const error: LastError = lastErrorOf(dueAt ? verdict.class : 'retries_spent', said)
+  if (dueAt)
+    return { ...base, status: 'queued', error, dueAt, event: event('deferred', bounceData(said, verdict)) }
+  return {
+    ...base,
+    status: 'failed',
+    error,
+    bounce: verdict,
+    event: event('bounce', bounceData(said, verdict)),
+  }
+}
+
+/** What comes after the hand-over itself: suppressions, and the events of upstreams that are ourselves. */
+async function follow(
+  tx: Db,
+  needs: SettleNeeds,
+  due: DueRow,
+  result: Result | undefined,
+  at: Date,
+): Promise<void> {
+  const told = { id: due.id, accountId: due.account_id, recipient: due.recipient, at }
+  if (result?.bounce) return applyBounce(tx, told, result.bounce)
+  if (result?.status !== 'sent') return
+  const act = actOf(due.recipient)
+  if (act === 'hard-bounce') return recordBounce(tx, told, simulated.hardBounce, simulatedVerdicts.hard)
+  if (act === 'soft-bounce') return recordBounce(tx, told, simulated.softBounce, simulatedVerdicts.soft)
+  if (!act && due.mode !== 'test' && needs.transport.kind !== 'capture') return
+  await recordDelivery(tx, told, '250 2.0.0 captured')
+  if (act === 'complaint') await recordComplaint(tx, told, 'abuse')
+}

@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { showId } from '../../kernel/id.ts'
+import { answer, operation } from '../../kernel/operation.ts'
+import { notFound } from '../../kernel/refusals.ts'
+import { closed, orNull, pageOf, pageQuery, Time, words } from '../../kernel/schema.ts'
+import type { SuppressionRow } from './queries.ts'
+import { pageOfSuppressions, reasons, suppressByHand, unsuppress } from './suppressions.ts'
+
+const Suppression = closed({
+  email: Type.String(),
+  reason: words(reasons),
+  created_at: Time,
+  source: Type.String(),
+  message_id: orNull(Type.String()),
+})
+
+const show = (row: SuppressionRow) => ({
+  email: row.email,
+  reason: row.reason as (typeof reasons)[number],
+  created_at: row.created_at.toISOString(),
+  source: row.source,
+  message_id: row.message_id === null ? null : showId('msg', row.message_id),
+})
+
+export const listSuppressionsOwn = operation({
+  name: 'suppression.list',
+  http: 'GET /api/v1/suppressions',
+  area: 'Messages',
+  summary: 'List suppressed addresses, newest first',
+  scope: 'contacts.read',
+  effect: 'read',
+  query: closed({
+    reason: Type.Optional(words(reasons)),
+    since: Type.Optional(Type.Union([Time, Type.String({ format: 'date' })])),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Exact address, in any case' })),
+    ...pageQuery,
+  }),
+  reply: pageOf(Suppression),
+}).run(async (ctx, { query }) => {
+  const { rows, nextCursor } = await pageOfSuppressions(ctx, query)
+  return { data: rows.map(show), next_cursor: nextCursor }
+})
+
+export const createSuppression = operation({
+  name: 'suppression.create',
+  http: 'POST /api/v1/suppressions',
+  area: 'Messages',
+  summary: 'Suppress an address by hand',
+  scope: 'contacts.write',
+  effect: 'change',
+  body: closed({
+    email: Type.String({ maxLength: 320 }),
+    reason: Type.Optional(words(['manual'])),
+  }),
+  status: 201,
+  reply: Suppression,
+}).run(async (ctx, { body }) => show(await suppressByHand(ctx, body.email)))
+
+export const deleteSuppressionOwn = operation({
+  name: 'suppression.delete',
+  http: 'DELETE /api/v1/suppressions/{email}',
+  area: 'Messages',
+  summary: 'Take an address off the suppression list',
+  scope: 'contacts.write',
+  effect: 'change',
+  params: closed({ email: Type.String({ maxLength: 320 }) }),
+  reply: closed({ email: Type.String(), deleted: Type.Boolean() }),
+  refusals: [notFound],
+}).run(async (ctx, { params }) => answer(200, { email: await unsuppress(ctx, params.email), deleted: true }))

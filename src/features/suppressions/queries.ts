@@ -1,0 +1,80 @@
+import type { Db } from '../../kernel/db.ts'
+import { maybe, row, text, time } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
+import type { Reason } from './suppressions.ts'
+
+export type SuppressionRow = {
+  id: string
+  email: string
+  reason: string
+  source: string
+  message_id: string | null
+  created_at: Date
+}
+
+const Suppression = row<SuppressionRow>({
+  id: text,
+  email: text,
+  reason: text,
+  source: text,
+  message_id: maybe(text),
+  created_at: time,
+})
+
+type Filter = { reason?: string; email?: string; since?: Date; after?: string; limit: number }
+
+export function listSuppressions(db: Db, accountId: string, filter: Filter) {
+  return db.many(
+    Suppression,
+    sql`
+    select id, email, reason, source, message_id, created_at
+      from suppressions
+     where account_id = ${accountId}
+       ${when(filter.email, (email) => sql`and email = ${email}`)}
+       ${when(filter.reason, (reason) => sql`and reason = ${reason}`)}
+       ${when(filter.since, (since) => sql`and created_at >= ${since}`)}
+       ${when(filter.after, (after) => sql`and id < ${after}`)}
+     order by id desc
+     limit ${filter.limit}`,
+  )
+}
+
+export type SuppressionRef = { accountId: string; email: string }
+
+const Ref = row<{ account_id: string; email: string; reason: string }>({
+  account_id: text,
+  email: text,
+  reason: text,
+})
+
+/** Of many addresses of many accounts, those that are suppressed. */
+export function findSuppressed(db: Db, refs: SuppressionRef[]) {
+  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  return db.many(
+    Ref,
+    sql`
+    select s.account_id, s.email, s.reason
+      from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
+      join suppressions s using (account_id, email)`,
+  )
+}
+
+export type NewSuppression = SuppressionRef & {
+  id: string
+  reason: Reason
+  source: string
+  messageId: string | null
+  at: Date
+}
+
+/** The first reason stays: it is what stopped the address. */
+export function insertSuppression(db: Db, one: NewSuppression) {
+  return db.run(sql`
+    insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
+    values (${one.accountId}, ${one.email}, ${one.reason}, ${one.source}, ${one.messageId}, ${one.at}, ${one.id})
+    on conflict (account_id, email) do nothing`)
+}
+
+export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef) {
+  return db.run(sql`delete from suppressions where account_id = ${accountId} and email = ${email}`)
+}

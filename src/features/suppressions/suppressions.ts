@@ -1,0 +1,54 @@
+import type { Ctx } from '../../kernel/ctx.ts'
+import type { Db } from '../../kernel/db.ts'
+import { normalEmail } from '../../kernel/email-address.ts'
+import { newUuid } from '../../kernel/id.ts'
+import { pageOfRows } from '../../kernel/page.ts'
+import { invalidParameter, notFound } from '../../kernel/refusals.ts'
+import { deleteSuppression, insertSuppression, listSuppressions, type SuppressionRef } from './queries.ts'
+
+export const reasons = ['hard_bounce', 'soft_bounce_limit', 'complaint', 'unsubscribe', 'manual'] as const
+export type Reason = (typeof reasons)[number]
+
+type Why = { reason: Reason; source: string; messageId: string | null; at: Date }
+
+/** True when the address was not suppressed before. */
+export async function suppress(db: Db, { accountId, email }: SuppressionRef, why: Why): Promise<boolean> {
+  return (await insertSuppression(db, { id: newUuid(), accountId, email, ...why })) > 0
+}
+
+export async function suppressByHand(ctx: Ctx, given: string) {
+  const email = readParam(given)
+  const why: Why = { reason: 'manual', source: 'api', messageId: null, at: ctx.now }
+  await suppress(ctx.db, { accountId: ctx.caller.accountId, email }, why)
+  const [found] = await listSuppressions(ctx.db, ctx.caller.accountId, { email, limit: 1 })
+  if (!found) throw new Error('a suppression just written is not there')
+  return found
+}
+
+export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
+  const email = readParam(given)
+  if ((await deleteSuppression(ctx.db, { accountId: ctx.caller.accountId, email })) > 0) return email
+  throw notFound({ message: `${email} is not on the suppression list.` })
+}
+
+type Wanted = { reason?: Reason; since?: string; email?: string; limit?: number; cursor?: string }
+
+export function pageOfSuppressions(ctx: Ctx, { reason, since, email, limit = 50, cursor }: Wanted) {
+  const wanted = {
+    reason,
+    since: since === undefined ? undefined : new Date(since),
+    email: email && readParam(email),
+  }
+  return pageOfRows(
+    ctx,
+    { list: 'suppressions', filter: { reason, since, email }, limit, cursor },
+    (after, most) => listSuppressions(ctx.db, ctx.caller.accountId, { ...wanted, after, limit: most }),
+    ({ id }) => id,
+  )
+}
+
+function readParam(given: string): string {
+  const email = normalEmail(given)
+  if (email !== undefined) return email
+  throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+}

@@ -1,0 +1,53 @@
+// The body of a send, shared by the send itself and by its dry run.
+import { type Static, Type } from 'typebox'
+import { closed, Time } from '../../kernel/schema.ts'
+
+const line = '^[^\\u0000-\\u001f\\u007f]*$'
+
+const Mailbox = Type.Union([
+  Type.String({ format: 'mailbox', maxLength: 600 }),
+  closed({
+    email: Type.String({ format: 'email', maxLength: 320 }),
+    name: Type.Optional(Type.String({ maxLength: 200, pattern: line })),
+  }),
+])
+
+// Checked by the act, which has a code of its own for a bad recipient.
+const Recipient = Type.Union([
+  Type.String({ maxLength: 600 }),
+  closed({ email: Type.String({ maxLength: 320 }), name: Type.Optional(Type.String({ maxLength: 200 })) }),
+])
+
+const Attachment = closed({
+  filename: Type.String({ minLength: 1, maxLength: 255, pattern: line }),
+  content: Type.String({ description: 'Base64' }),
+  content_type: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$', maxLength: 127 }),
+  ),
+  content_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9!#$%&*+./=?^_{|}~@-]+$', maxLength: 200 })),
+})
+
+export const SendRequest = closed({
+  from: Type.Optional(Mailbox),
+  to: Recipient,
+  subject: Type.Optional(Type.String({ maxLength: 2000, pattern: line })),
+  html: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String()),
+  template_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  reply_to: Type.Optional(Mailbox),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  attachments: Type.Optional(Type.Array(Attachment, { maxItems: 50 })),
+  tag: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' })),
+  scheduled_at: Type.Optional(Time),
+  metadata: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 500 }))),
+  track_opens: Type.Optional(Type.Boolean()),
+  track_clicks: Type.Optional(Type.Boolean()),
+})
+
+export type SendRequest = Static<typeof SendRequest>
+
+/** Contents never stand in the action log. */
+export const secretFields = ['subject', 'html', 'text', 'params', 'attachments', 'headers', 'metadata']
+
+export const maxSendBytes = 30 * 1024 * 1024

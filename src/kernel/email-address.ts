@@ -1,0 +1,58 @@
+// Addresses are read, checked and brought into one form here and nowhere else.
+import { domainToASCII } from 'node:url'
+
+export type Address = { email: string; name?: string }
+
+// RFC 5321 4.5.3.1: local part 64, path 256 with its brackets.
+const longestLocal = 64
+const longestEmail = 254
+const local = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const control = /[\u0000-\u001f\u007f\u2028\u2029]/
+
+/** The address with its domain in ASCII form, or undefined when it is none. The local part keeps its letters. */
+export function readEmail(given: string): string | undefined {
+  const at = given.lastIndexOf('@')
+  const [name, domain] = [given.slice(0, at), normalDomain(given.slice(at + 1))]
+  if (at < 1 || name.length > longestLocal || !local.test(name) || domain === undefined) return undefined
+  const email = `${name}@${domain}`
+  return email.length > longestEmail ? undefined : email
+}
+
+/** The form that suppressions, recipients and contacts are compared by. */
+export function normalEmail(given: string): string | undefined {
+  return readEmail(given.trim())?.toLowerCase()
+}
+
+/** Lower case and ASCII; undefined when it is no domain name with at least two labels. */
+export function normalDomain(given: string): string | undefined {
+  const ascii = domainToASCII(given.replace(/\.$/, '')).toLowerCase()
+  const labels = ascii.split('.')
+  return labels.length > 1 && ascii.length <= 253 && labels.every((part) => label.test(part))
+    ? ascii
+    : undefined
+}
+
+export function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+}
+
+/** `Name <a@b>`, `a@b` or an object of both. Gives a sentence about what is wrong instead. */
+export function readAddress(given: string | Address): Address | { fault: string } {
+  const { email, name } = typeof given === 'string' ? splitAddress(given) : given
+  if (name !== undefined && (control.test(name) || !name.isWellFormed())) {
+    return { fault: 'has a name with control characters' }
+  }
+  const read = readEmail(email.trim())
+  if (read === undefined)
+    return { fault: `must be an email address, not ${JSON.stringify(email.slice(0, 80))}` }
+  return name?.trim() ? { email: read, name: name.trim() } : { email: read }
+}
+
+function splitAddress(given: string): Address {
+  const bracketed = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<([^<>]*)>\s*$/.exec(given)
+  if (!bracketed) return { email: given }
+  const name = bracketed[1]?.replaceAll(/\\(.)/g, '$1') ?? bracketed[2]
+  return { email: bracketed[3] ?? '', name }
+}
