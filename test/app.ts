@@ -8,7 +8,7 @@ import { silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
-import { openPools, openService, type Pools } from '../src/main/wire.ts'
+import { openPools, openService, openTrackingKeys, type Pools } from '../src/main/wire.ts'
 
 const server = process.env.POSTHORN_TEST_SERVER ?? ''
 if (!server) throw new Error('run the tests with: npm test [-- FILE…]')
@@ -68,8 +68,11 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const databaseUrl = options.databaseUrl ?? (await makeDatabase())
   const pools = openPools({ url: databaseUrl, log: silentLog, strict: true })
   const config = readConfig({ DATABASE_URL: databaseUrl, ...options.env })
+  const trackingKeys = await openTrackingKeys(pools.db)
   const now = options.now ?? (() => new Date())
-  const delivery = options.deliver && openDelivery({ config, db: pools.db, log: silentLog, now })
+  const delivery =
+    options.deliver &&
+    openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' })
   const service = await openService({
     config,
     pools,
@@ -77,6 +80,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
     strict: true,
     baseUrl: 'http://test',
     afterAct: delivery?.wake,
+    trackingKeys,
     ...options,
   })
   const url = `http://127.0.0.1:${await service.http.listen('127.0.0.1', 0)}`

@@ -33,7 +33,8 @@ export const writeAct = (during: (ctx: Ctx) => Promise<void> = async () => {}) =
   })
 
 export const createActs = sql`
-  create table acts (id bigint generated always as identity primary key, account_id bigint not null, note text not null)`
+  create table acts (
+    id bigint generated always as identity primary key, account_id bigint not null, note text not null)`
 
 /** A face of the compatible namespace, lenient as that one is. */
 export const v3Act = operation({

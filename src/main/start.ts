@@ -1,6 +1,5 @@
 // The service from start to stop.
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
-import type { Delivery } from '../features/messages/deliver.ts'
 import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
@@ -9,7 +8,7 @@ import { openDelivery } from './delivery.ts'
 import { jobs } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { sparePort } from './spare-port.ts'
-import { openPools, openService, type Pools } from './wire.ts'
+import { openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
 
 export const roles = ['api', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -28,57 +27,55 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
   const log = openLog(config.logLevel)
   for (const warning of unknownVariables()) log.warn(warning)
   const database = await openDatabase(config, 'service', log)
-  const stops: (() => Promise<void>)[] = [() => database.close()]
+  const stops: Stop[] = [() => database.close()]
   try {
     const { applied } = await migrate(database.url)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
     const pools = openPools({ url: database.url, log, strict: false })
     stops.push(() => pools.close())
     const { madeKey } = await ensureFirstAccount(pools.db, config.apiKey)
-    if (roles.includes('worker')) {
-      const running = startJobs(jobs, { db: pools.db, log, now: () => new Date() })
-      stops.push(() => running.stop())
-    }
-    const delivery = roles.includes('worker')
-      ? openDelivery({ config, db: pools.db, log, now: () => new Date() })
-      : undefined
-    if (delivery) stops.push(() => delivery.stop())
-    const served = roles.includes('api') ? await serve({ config, pools, log, delivery }) : undefined
-    if (served) stops.push(served.stop)
-    log.info({ roles, database: database.kind, url: served?.url }, 'started')
-    return { url: served?.url, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
+    const url = await startRoles({ config, roles, pools, log, stops })
+    log.info({ roles, database: database.kind, url }, 'started')
+    return { url, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
   } catch (error) {
     await stopAll(stops, log)
     throw error
   }
 }
 
-type Served = { config: Config; pools: Pools; log: Log; delivery: Delivery | undefined }
+type Stop = () => Promise<void>
+type Parts = StartOptions & { pools: Pools; log: Log; stops: Stop[] }
 
-async function serve({ config, pools, log, delivery }: Served) {
-  // Links in answers carry the port, so it must be known before the service is put together.
+/** Gives the address of the HTTP interface when this process serves it. */
+async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<string | undefined> {
+  // Links in answers and messages carry the port, so it must be known first.
   const port = config.port || (await sparePort(config.host))
-  const url = baseUrlOf(config, port)
-  const service = await openService({
-    config,
-    pools,
-    log,
-    strict: false,
-    baseUrl: url,
-    afterAct: delivery?.wake,
+  const baseUrl = baseUrlOf(config, port)
+  const trackingKeys = await openTrackingKeys(pools.db)
+  const shared = { config, log, trackingKeys, baseUrl }
+  const now = () => new Date()
+  let wake: (() => void) | undefined
+  if (roles.includes('worker')) {
+    const running = startJobs(jobs, { db: pools.db, log, now })
+    const delivery = openDelivery({ ...shared, db: pools.db, now })
+    stops.push(
+      () => running.stop(),
+      () => delivery.stop(),
+    )
+    wake = delivery.wake
+  }
+  if (!roles.includes('api')) return undefined
+  const service = await openService({ ...shared, pools, strict: false, afterAct: wake })
+  stops.push(async () => {
+    service.beginStopping()
+    await service.http.close()
   })
   await service.http.listen(config.host, port)
-  return {
-    url,
-    stop: async () => {
-      service.beginStopping()
-      await service.http.close()
-    },
-  }
+  return baseUrl
 }
 
 // In the reverse of the order of starting: first no new requests, last no database.
-async function stopAll(stops: (() => Promise<void>)[], log: Log): Promise<void> {
+async function stopAll(stops: Stop[], log: Log): Promise<void> {
   for (const stop of [...stops].reverse()) {
     await stop().catch((error) => log.error({ err: error }, 'stopping'))
   }

@@ -6,8 +6,10 @@ import { ensureInstallation } from '../features/accounts/account/queries.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
 import { queueDepth } from '../features/messages/queries.ts'
+import { ensureTrackingKeys } from '../features/messages/tracking/queries.ts'
+import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
 import { openGates } from '../gates/gates.ts'
-import { openPool, type PooledDb } from '../kernel/db.ts'
+import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
@@ -39,6 +41,7 @@ export type ServiceNeeds = {
   baseUrl: string
   /** Under test: replies and refusals are held against their declarations. */
   strict: boolean
+  trackingKeys: TrackingKeys
   now?: () => Date
   /** Told after each committed act. */
   afterAct?: () => void
@@ -75,6 +78,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     operations,
     version,
     baseUrl,
+    trackingKeys: needs.trackingKeys,
     metrics: openMetrics(),
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
@@ -94,4 +98,12 @@ function probesOf({ transport }: Config): Probes {
     queue: ({ db }) => queueDepth(db),
     transport: () => ({ kind: transport.split(':')[0] ?? transport, state: 'ok' }),
   }
+}
+
+/** Shared by the faces that read tracking links and the engine that writes them. */
+export async function openTrackingKeys(db: Db): Promise<TrackingKeys> {
+  const rows = await ensureTrackingKeys(db, randomBytes(32))
+  const current = rows.at(-1)
+  if (!current) throw new Error('there is no tracking key')
+  return { current, all: new Map(rows.map(({ id, key }) => [id, key])) }
 }

@@ -143,7 +143,9 @@ test('only src/main/config.ts reads the environment', () => {
   const read =
     /\bprocess(\.|\?\.|\[['"])env\b|\{[^}]*\benv\b[^}]*\} *(from ['"](node:)?process['"]|= process\b(?!\.))/
   none(
-    files.filter(({ name }) => !allowed.test(name)).flatMap((file) => linesWith(file, read)),
+    files
+      .filter(({ name }) => !allowed.test(name) && !isTestCode(name))
+      .flatMap((file) => linesWith(file, read)),
     'process.env outside src/main/config.ts:',
   )
 })
@@ -160,7 +162,9 @@ test('only src/faces/http imports fastify', () => {
 test('SQL stands only in queries.ts, *-queries.ts and the kernel', () => {
   const allowed = /^src\/kernel\/|\/([\w.-]+-)?queries\.ts$/
   none(
-    files.filter(({ name }) => !allowed.test(name)).flatMap((file) => linesWith(file, /\bsql(<[^`]*>)?`/)),
+    files
+      .filter(({ name }) => !allowed.test(name) && !isTestCode(name))
+      .flatMap((file) => linesWith(file, /\bsql(<[^`]*>)?`/)),
     'SQL in the wrong file:',
   )
 })
@@ -170,7 +174,7 @@ const readsClock = (node: ts.Node) =>
   (ts.isPropertyAccessExpression(node) && node.getText() === 'Date.now')
 
 test('a feature takes the time from its context', () => {
-  const features = files.filter(({ name }) => name.startsWith('src/features/'))
+  const features = files.filter(({ name }) => name.startsWith('src/features/') && !isTestCode(name))
   const found = features.flatMap((file) =>
     nodesOf(file.source)
       .filter(readsClock)

@@ -57,6 +57,16 @@ test('a connection carries so many messages and no more', async (t) => {
   assert.equal(server.most, 2)
 })
 
+test('a connection keeps its place until it is really gone', async (t) => {
+  const server = await serve(t, { on: (command) => (command === 'QUIT' ? '' : undefined) })
+  const url = `${server.url}?connections=1&messages=1`
+  const transport = openFor(t, { url, timeouts: { replyMs: 100 } })
+  const outcomes = await Promise.all(many(3).map(transport.send))
+  assert.deepEqual(new Set(kinds(outcomes)), new Set(['accepted']))
+  assert.equal(server.peers.length, 3)
+  assert.equal(server.most, 1)
+})
+
 test('a connection is used again for the next message', async (t) => {
   const server = await serve(t)
   const transport = openFor(t, server)

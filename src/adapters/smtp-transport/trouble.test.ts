@@ -161,6 +161,14 @@ test('a server that says nothing but 421 defers the message', async (t) => {
   })
 })
 
+test('a connection on which the server said 421 carries nothing more', async (t) => {
+  const server = await serve(t, { onText: (_, { number }) => (number === 0 ? '421 4.3.2 bye' : undefined) })
+  const transport = openFor(t, { url: `${server.url}?connections=1` })
+  const outcomes = await Promise.all([numbered(0), numbered(1)].map(transport.send))
+  assert.deepEqual(kinds(outcomes), ['deferred', 'accepted'])
+  assert.equal(server.peers.length, 2)
+})
+
 test('an idle connection that the server ends with 421 is not used again', async (t) => {
   const server = await serve(t, { offers })
   const transport = openFor(t, server)

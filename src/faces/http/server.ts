@@ -20,9 +20,11 @@ import { type ProbeNeeds, serveProbes } from './probes.ts'
 import { answerBrokenRequest } from './raw-errors.ts'
 import { requestIdOf } from './request-id.ts'
 import { bindOperations } from './routes.ts'
+import { serveTracking, type TrackingFaceNeeds } from './tracking.ts'
 
 export type HttpNeeds = PageNeeds &
-  ProbeNeeds & { gates: Gates; operations: Operation[]; trustedProxies: number }
+  ProbeNeeds &
+  TrackingFaceNeeds & { gates: Gates; operations: Operation[]; trustedProxies: number }
 
 export type HttpFace = {
   /** Gives the port, which differs from the asked one when that is 0. */
@@ -35,7 +37,7 @@ export async function openHttp(needs: HttpNeeds): Promise<HttpFace> {
   const app = await assemble(needs)
   return {
     listen: async (host, port) => {
-      await app.listen({ host, port })
+      await app.listen({ host, port }).catch(explain(host, port))
       return (app.server.address() as AddressInfo).port
     },
     close: async () => {
@@ -49,6 +51,11 @@ export async function openHttp(needs: HttpNeeds): Promise<HttpFace> {
 // For requests under way when the service stops; a client that never finishes its own must not hold the rest up.
 const patienceMs = 5_000
 
+const explain = (host: string, port: number) => (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EADDRINUSE') throw error
+  throw new Error(`port ${port} of ${host} is taken by another program: set POSTHORN_PORT to a free one`)
+}
+
 async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -59,7 +66,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     // What still arrives over an open connection is answered like any other request.
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 9_000 },
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       sendRefusal(request, reply, refusalOfFramework(error) ?? asRefusal(error, needs.gates.log, {}))
     },
@@ -71,6 +78,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   logRequests(app, needs)
   bindOperations(app, needs.gates, needs.operations)
   serveProbes(app, needs)
+  serveTracking(app, needs)
   await servePages(app, needs)
   return app
 }

@@ -5,7 +5,7 @@ import { call, makeApp, makeDatabase } from '../../../test/app.ts'
 import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { readConfig } from '../../main/config.ts'
-import { openPools, openService } from '../../main/wire.ts'
+import { openPools, openService, openTrackingKeys } from '../../main/wire.ts'
 
 const app = await makeApp()
 const get = (path: string, headers: Record<string, string> = {}) =>
@@ -49,6 +49,7 @@ describe('/metrics', () => {
       config,
       pools,
       log: silentLog,
+      trackingKeys: await openTrackingKeys(pools.db),
       strict: true,
       baseUrl: 'http://test',
     })
@@ -108,7 +109,9 @@ describe('/livez and /readyz', () => {
   test('a service that is about to stop is not ready', async (t) => {
     const pools = openPools({ url: app.databaseUrl, log: silentLog, strict: true })
     const config = readConfig({ DATABASE_URL: app.databaseUrl })
-    const service = await openService({ config, pools, log: silentLog, strict: true, baseUrl: 'http://test' })
+    const trackingKeys = await openTrackingKeys(pools.db)
+    const shared = { config, pools, log: silentLog, strict: true, baseUrl: 'http://test' }
+    const service = await openService({ ...shared, trackingKeys })
     t.after(async () => {
       await service.http.close()
       await pools.close()

@@ -21,6 +21,7 @@ import {
   recordComplaint,
   recordDelivery,
 } from './record-event.ts'
+import { actOutActivity } from './simulate-activity.ts'
 import { actOf, simulated, simulatedVerdicts } from './simulator.ts'
 
 export type HandedOver = {
@@ -48,7 +49,7 @@ export async function settle(needs: SettleNeeds, handedOver: HandedOver[]): Prom
       )
     const events = results.flatMap(({ event }) => event ?? [])
     if (events.length > 0) await insertEvents(tx, events)
-    for (const [i, { due }] of handedOver.entries()) await follow(tx, needs, due, results[i], at)
+    for (const [i, { due }] of handedOver.entries()) await follow(tx, needs, due, results[i])
   })
   return handedOver.map(() => undefined)
 }
@@ -108,13 +109,8 @@ function retried(
 }
 
 /** What comes after the hand-over itself: suppressions, and the events of upstreams that are ourselves. */
-async function follow(
-  tx: Db,
-  needs: SettleNeeds,
-  due: DueRow,
-  result: Result | undefined,
-  at: Date,
-): Promise<void> {
+async function follow(tx: Db, needs: SettleNeeds, due: DueRow, result: Result | undefined): Promise<void> {
+  const at = result?.at ?? needs.now()
   const told = { id: due.id, accountId: due.account_id, recipient: due.recipient, at }
   if (result?.bounce) return applyBounce(tx, told, result.bounce)
   if (result?.status !== 'sent') return
@@ -124,4 +120,5 @@ async function follow(
   if (!act && due.mode !== 'test' && needs.transport.kind !== 'capture') return
   await recordDelivery(tx, told, '250 2.0.0 captured')
   if (act === 'complaint') await recordComplaint(tx, told, 'abuse')
+  if (act) await actOutActivity(tx, due, act, at)
 }

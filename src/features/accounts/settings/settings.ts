@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
 import { closed, orNull, words } from '../../../kernel/schema.ts'
 import { findSettings, mergeSettings } from './queries.ts'
 
@@ -50,8 +51,12 @@ export const defaults: Settings = {
   timezone: 'Europe/Paris',
 }
 
-export async function readSettings(ctx: Ctx): Promise<Settings> {
-  const changed = await ctx.db.gathered(findSettings, ctx.caller.accountId)
+export function readSettings(ctx: Ctx): Promise<Settings> {
+  return readSettingsOf(ctx.db, ctx.caller.accountId)
+}
+
+export async function readSettingsOf(db: Db, accountId: string): Promise<Settings> {
+  const changed = await db.gathered(findSettings, accountId)
   return { ...defaults, ...changed }
 }
 

@@ -1,0 +1,44 @@
+// The pixel and the redirect behind tracked links. Neither needs a key; both know only what their token says.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { recordActivity, type Visit } from '../../features/messages/tracking/record-activity.ts'
+import { readToken, type TrackingKeys, type TrackingToken } from '../../features/messages/tracking/tokens.ts'
+import type { Gates } from '../../gates/gates.ts'
+import { notFound } from '../../kernel/refusals.ts'
+
+export type TrackingFaceNeeds = { gates: Gates; trackingKeys: TrackingKeys }
+
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+
+export function serveTracking(app: FastifyInstance, { gates, trackingKeys }: TrackingFaceNeeds): void {
+  app.get<{ Params: { token: string } }>('/t/:token', async (request, reply) => {
+    const token = readToken(trackingKeys, request.params.token.replace(/\.gif$/, ''))
+    if (!token) throw notFound({ message: 'This link is not one of ours.' })
+    await keep(gates, token, request)
+    reply.header('cache-control', 'no-store, private').header('referrer-policy', 'no-referrer')
+    if (token.kind === 'open') return reply.type('image/gif').send(pixel)
+    return reply.redirect(token.url, 302)
+  })
+}
+
+/** The reader gets the page whatever becomes of our note about it. */
+async function keep(gates: Gates, token: TrackingToken, request: FastifyRequest): Promise<void> {
+  await recordActivity(gates.db, token, visitOf(request, gates.now())).catch((error) => {
+    gates.log.error({ requestId: request.id, err: error }, 'an open or click was not recorded')
+  })
+}
+
+const judgedHeaders = [
+  'purpose',
+  'sec-purpose',
+  'x-purpose',
+  'x-moz',
+  'sec-fetch-dest',
+  'sec-fetch-mode',
+  'accept',
+  'referer',
+]
+
+function visitOf({ ip, method, headers }: FastifyRequest, at: Date): Visit {
+  const judged = judgedHeaders.map((name) => [name, [headers[name]].flat()[0]])
+  return { ip, method, userAgent: headers['user-agent'], headers: Object.fromEntries(judged), at }
+}

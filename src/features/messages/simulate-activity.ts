@@ -1,0 +1,38 @@
+// Opens and clicks of the simulator, judged like any other.
+import type { Db } from '../../kernel/db.ts'
+import type { DueRow } from './delivery-queries.ts'
+import type { Act } from './simulator.ts'
+import { recordActivity, type Visit } from './tracking/record-activity.ts'
+import { linksOf } from './tracking/rewrite.ts'
+
+const person =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+// Long enough after the delivery to be a person's.
+const laterMs = 60_000
+
+export async function actOutActivity(db: Db, due: DueRow, act: Act, at: Date): Promise<void> {
+  const later = new Date(at.getTime() + laterMs)
+  const visit: Visit = { ip: '127.0.0.1', userAgent: person, method: 'GET', headers: {}, at: later }
+  const open = (seen: Visit) => recordActivity(db, { kind: 'open', messageId: due.id }, seen)
+  const click = (seen: Visit) =>
+    recordActivity(db, { kind: 'click', messageId: due.id, url: firstLink(due) }, seen)
+  switch (act) {
+    case 'open':
+      return open(visit)
+    case 'click':
+      await open(visit)
+      return click(visit)
+    case 'proxy':
+      return open({ ...visit, userAgent: 'Mozilla/5.0' })
+    case 'robot': {
+      const scanner = { ...visit, userAgent: 'python-requests/2.32', at }
+      await open(scanner)
+      return click(scanner)
+    }
+    default:
+  }
+}
+
+function firstLink({ parts }: DueRow): string {
+  return linksOf(parts?.html ?? '')[0] ?? 'https://example.com/'
+}

@@ -1,0 +1,27 @@
+import type { Db } from '../../../kernel/db.ts'
+import { readSettingsOf } from '../../accounts/settings/settings.ts'
+import { rewriteHtml } from './rewrite.ts'
+import { clickToken, openToken, type TrackingKeys } from './tokens.ts'
+
+export type TrackNeeds = { db: Db; keys: TrackingKeys; baseUrl: string }
+
+type Tracked = { id: string; account_id: string; track: { opens?: boolean; clicks?: boolean } }
+
+// A longer link would not fit into a token that every mail program keeps whole.
+const longestLink = 2_000
+
+/** Puts pixel and tracked links in, as the account and the message allow; the account's "off" wins. */
+export async function trackHtml(
+  { db, keys, baseUrl }: TrackNeeds,
+  due: Tracked,
+  html: string,
+): Promise<string> {
+  const settings = await readSettingsOf(db, due.account_id)
+  const isOpenTracked = settings.open_tracking === 'on' && due.track.opens !== false
+  const isClickTracked = settings.click_tracking && due.track.clicks !== false
+  return rewriteHtml(html, {
+    pixelUrl: isOpenTracked ? `${baseUrl}/t/${openToken(keys, due.id)}.gif` : undefined,
+    click: isClickTracked ? (url) => `${baseUrl}/t/${clickToken(keys, due.id, url)}` : undefined,
+    except: (url) => url.length > longestLink || url.startsWith(`${baseUrl}/`),
+  })
+}
