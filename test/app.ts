@@ -13,6 +13,9 @@ import { openPools, openService, openTrackingKeys, type Pools } from '../src/mai
 const server = process.env.POSTHORN_TEST_SERVER ?? ''
 if (!server) throw new Error('run the tests with: npm test [-- FILE…]')
 
+/** A resolver that refuses at once: no test asks the world. */
+const nobodyAnswers = '127.0.0.1:9'
+
 /** A copy of the migrated template; dropped when the file's tests are over. */
 export async function makeDatabase(): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`
@@ -67,7 +70,7 @@ export type AppOptions = {
 export async function makeApp(options: AppOptions = {}): Promise<App> {
   const databaseUrl = options.databaseUrl ?? (await makeDatabase())
   const pools = openPools({ url: databaseUrl, log: silentLog, strict: true })
-  const config = readConfig({ DATABASE_URL: databaseUrl, ...options.env })
+  const config = readConfig({ DATABASE_URL: databaseUrl, POSTHORN_DNS: nobodyAnswers, ...options.env })
   const trackingKeys = await openTrackingKeys(pools.db)
   const now = options.now ?? (() => new Date())
   const delivery =

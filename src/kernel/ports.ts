@@ -38,3 +38,11 @@ export type Transport = {
   unsuppress?(address: string): Promise<void>
   close(): Promise<void>
 }
+
+/** What public DNS says: the records, that there are none, or that nobody answered. */
+export type DnsAnswer<T> = T[] | 'none' | 'unreadable'
+
+export type Dns = {
+  mx(domain: string): Promise<DnsAnswer<{ exchange: string; priority: number }>>
+  txt(name: string): Promise<DnsAnswer<string>>
+}

@@ -14,10 +14,14 @@ import {
   listSuppressionsOwn,
 } from '../features/suppressions/api.own.ts'
 import { sendTransactional } from '../features/transactional/api.own.ts'
+import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
+import type { Dns } from '../kernel/ports.ts'
 
 export type OperationNeeds = {
+  dns: Dns
+
   probes: Probes
   relay: Relay
   version: string
@@ -35,6 +39,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getHealth(needs.probes),
     sendTransactional,
     listMessagesOwn,
+    validateMessage(needs.dns),
     getMessage,
     listSandbox,
     getSandboxRaw,
@@ -57,6 +62,7 @@ export function declarationsOnly(): Operation[] {
       queue: async () => ({ depth: null, oldest_s: null }),
       transport: () => ({ kind: 'none', state: 'unknown' }),
     },
+    dns: { mx: async () => 'unreadable', txt: async () => 'unreadable' },
     relay: { enabled: false, host: '', port: 0 },
     version: '0.0.0',
     baseUrl: 'http://127.0.0.1:8025',

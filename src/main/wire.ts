@@ -1,7 +1,9 @@
 // Puts the service together: pools, gates, operations, HTTP. Nothing is made at import time.
 import { randomBytes } from 'node:crypto'
+import { openDns } from '../adapters/system-dns/system-dns.ts'
 import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import { openMetrics } from '../faces/metrics/metrics.ts'
+import type { Relay } from '../features/accounts/account/api.v3.ts'
 import { ensureInstallation } from '../features/accounts/account/queries.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
@@ -45,6 +47,8 @@ export type ServiceNeeds = {
   now?: () => Date
   /** Told after each committed act. */
   afterAct?: () => void
+  /** Where clients find the SMTP relay. */
+  relay?: Relay
   /** Under test: operations of the test's own beside the declared ones. */
   extraOperations?: Operation[]
 }
@@ -56,9 +60,16 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   const { cursor_key } = await ensureInstallation(pools.db, randomBytes(32))
   const version = packageVersion()
   const rateFactor = config.rateLimitFactor
-  const relay = { enabled: false, host: '', port: 0 }
+  const { relay = { enabled: false, host: '', port: 0 } } = needs
   const operations = [
-    ...declareOperations({ probes: probesOf(config), relay, version, baseUrl, rateFactor }),
+    ...declareOperations({
+      dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
+      probes: probesOf(config),
+      relay,
+      version,
+      baseUrl,
+      rateFactor,
+    }),
     ...(needs.extraOperations ?? []),
   ]
   const now = needs.now ?? (() => new Date())

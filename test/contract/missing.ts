@@ -4,7 +4,6 @@ export const missing: string[] = [
   'GET /v3/smtp/templates',
   'POST /v3/transactionalSMS/sms',
   'GET /v3/smtp/statistics/aggregatedReport',
-  'POST /api/v1/messages/validate',
   'POST /api/v1/automations/abandoned-cart',
   'POST /api/v1/campaigns/conversion',
   'POST /api/v1/campaigns/preview',
@@ -109,4 +108,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 106
+export const missingAtMost = 105

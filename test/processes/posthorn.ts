@@ -47,7 +47,13 @@ export async function makePlace(env: Env = {}): Promise<Place> {
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-process-'))
   folders.push(dataDir)
   const port = await sparePort('127.0.0.1')
-  const own = { PATH: process.env.PATH ?? '', POSTHORN_DATA_DIR: dataDir, POSTHORN_PORT: String(port) }
+  const own = {
+    PATH: process.env.PATH ?? '',
+    POSTHORN_DATA_DIR: dataDir,
+    POSTHORN_PORT: String(port),
+    // Processes of other tests run at the same time.
+    POSTHORN_SMTP_PORT: '0',
+  }
   return { dataDir, port, url: `http://127.0.0.1:${port}`, env: { ...own, ...env } }
 }
 

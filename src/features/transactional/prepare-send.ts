@@ -22,7 +22,7 @@ const pastAllowedMs = 5 * 60_000
 export type Rendered = { subject: string; html?: string; text?: string }
 
 export async function prepareSend(ctx: Ctx, body: SendRequest): Promise<Outgoing> {
-  refuseFaults([...headerFaults(body), ...timeFaults(ctx, body), ...attachmentFaults(body)])
+  refuseFaults(faultsOf(ctx, body))
   const recipient = readRecipient(body.to)
   const template = await usedTemplate(ctx, body)
   const from = await senderOf(ctx, body, template)
@@ -53,6 +53,10 @@ export async function prepareSend(ctx: Ctx, body: SendRequest): Promise<Outgoing
     track: { opens: body.track_opens, clicks: body.track_clicks },
     suppressed: 'refuse',
   }
+}
+
+export function faultsOf(ctx: Ctx, body: SendRequest): Fault[] {
+  return [...headerFaults(body), ...timeFaults(ctx, body), ...attachmentFaults(body)]
 }
 
 function refuseFaults(faults: Fault[]): void {
@@ -96,13 +100,16 @@ function readAttachment(given: NonNullable<SendRequest['attachments']>[number]):
   }
 }
 
-function readRecipient(to: SendRequest['to']): Address {
+export function readRecipient(to: SendRequest['to']): Address {
   const read = readAddress(to)
   if ('fault' in read) throw recipientInvalid({ message: `to ${read.fault}.`, param: 'to' })
   return read
 }
 
-async function usedTemplate(ctx: Ctx, { template_id }: SendRequest): Promise<UsedTemplate | undefined> {
+export async function usedTemplate(
+  ctx: Ctx,
+  { template_id }: SendRequest,
+): Promise<UsedTemplate | undefined> {
   if (template_id === undefined) return undefined
   const found = await findTemplate(ctx.db, ctx.caller.accountId, template_id)
   const param = 'template_id'
@@ -111,7 +118,7 @@ async function usedTemplate(ctx: Ctx, { template_id }: SendRequest): Promise<Use
   return found
 }
 
-async function senderOf(
+export async function senderOf(
   ctx: Ctx,
   { from }: SendRequest,
   template: UsedTemplate | undefined,

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { int, row } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { findWarnings } from './find-warnings.ts'
+
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+
+const plain = { from: 'shop@example.com', to: 'anna@example.com', subject: 'Hello', text: 'Hello.' }
+
+async function validate(body: object, key = app.key) {
+  const reply = await app.call('POST', '/api/v1/messages/validate', { key, body: { ...plain, ...body } })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body
+}
+
+const codes = (items: { code: string }[]) => items.map(({ code }) => code).sort()
+
+describe('a dry run', () => {
+  test('of a good message is ok and writes nothing', async () => {
+    const { verdict, blocking, warnings, rendered } = await validate({})
+    assert.deepEqual([verdict, blocking, warnings], ['ok', [], []])
+    assert.deepEqual(rendered, { subject: 'Hello', html: null, text: 'Hello.' })
+    const { n } = await app.pools.db.one(
+      row<{ n: number }>({ n: int }),
+      sql`select (select count(*) from messages)::int + (select count(*) from sending_days)::int as n`,
+    )
+    assert.equal(n, 0)
+  })
+
+  test('reports everything that a send would refuse, at once and with the same codes', async () => {
+    const { key } = await app.makeKey({ senderDomains: ['other.example'], dailyCap: 0 })
+    const { verdict, blocking } = await validate(
+      { to: 'nobody', text: undefined, headers: { Bcc: 'x' }, scheduled_at: '2001-01-01T00:00:00Z' },
+      key,
+    )
+    assert.equal(verdict, 'blocked')
+    assert.deepEqual(codes(blocking), [
+      'content_missing',
+      'daily_cap_reached',
+      'invalid_parameter',
+      'invalid_parameter',
+      'recipient_invalid',
+      'sender_domain_not_allowed',
+    ])
+  })
+
+  test('names the request that frees a suppressed recipient', async () => {
+    await app.call('POST', '/api/v1/suppressions', { body: { email: 'gone@example.com' } })
+    const { blocking } = await validate({ to: 'gone@example.com' })
+    assert.deepEqual(codes(blocking), ['recipient_suppressed'])
+    const { method, path } = blocking[0].action
+    assert.equal((await app.call(method, path)).status, 200)
+    assert.equal((await validate({ to: 'gone@example.com' })).verdict, 'ok')
+  })
+
+  test('shows the message rendered, and which variables are missing', async () => {
+    const html = '<p>{{ params.name }} {{ params.age }} {{ params.nick | default: "you" }}</p>'
+    const { rendered, warnings } = await validate({ html, params: { name: 'Bo' }, text: 'x' })
+    assert.equal(rendered.html, '<p>Bo  you</p>')
+    assert.deepEqual(codes(warnings), ['missing_variable'])
+    assert.match(warnings[0].message, /params\.age/)
+  })
+
+  test('warns of what hurts delivery', async () => {
+    const found = async (body: object) => codes((await validate(body)).warnings)
+    assert.deepEqual(await found({ html: '<p>x</p>', text: undefined }), ['no_text_part'])
+    assert.deepEqual(await found({ html: '<a href="https://bit.ly/x">some words to read</a>' }), [
+      'link_shortener',
+    ])
+    assert.deepEqual(await found({ html: '<img src="https://example.com/x.png">' }), ['image_only'])
+    assert.deepEqual(await found({ subject: 'x'.repeat(90) }), ['subject_too_long'])
+    assert.deepEqual(await found({ text: 'x'.repeat(110_000) }), ['message_clipped'])
+    assert.deepEqual(await found({ tag: 'newsletter' }), ['list_unsubscribe_missing'])
+    assert.deepEqual(await found({ to: 'postmaster@example.com' }), ['role_address'])
+    assert.deepEqual(await found({ to: 'anna@mailinator.com' }), ['disposable_domain'])
+    const { warnings } = await validate({ to: 'anna@gmaill.com' })
+    assert.deepEqual([warnings[0].code, warnings[0].hint], ['mistyped_domain', 'Did you mean gmail.com?'])
+    const attachments = [{ filename: 'run.exe', content: 'eA==' }]
+    assert.deepEqual(await found({ attachments }), ['attachment_blocked'])
+  })
+
+  test('tells a domain without records from one that could not be read', async () => {
+    const looked = {
+      blocking: [],
+      recipient: { email: 'a@x.example' },
+      from: { email: 'b@y.example' },
+      template: undefined,
+      rendered: undefined,
+    }
+    const ask = async (answer: 'none' | 'unreadable') =>
+      codes(await findWarnings({ mx: async () => answer, txt: async () => answer }, plain, looked, 0))
+    assert.deepEqual(await ask('none'), ['dmarc_missing', 'domain_not_authenticated', 'recipient_without_mx'])
+    assert.deepEqual(await ask('unreadable'), [])
+  })
+})

@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { operation } from '../../kernel/operation.ts'
+import type { Dns } from '../../kernel/ports.ts'
+import { closed, orNull, words } from '../../kernel/schema.ts'
+import { maxSendBytes, SendRequest, secretFields } from './send-request.ts'
+import { validateSend } from './validate-send.ts'
+
+const Text = Type.String()
+
+const Item = closed({
+  code: Text,
+  message: Text,
+  param: Type.Optional(Text),
+  hint: Type.Optional(Text),
+  action: Type.Optional(closed({ operation: Text, method: Text, path: Text, scope: orNull(Text) })),
+})
+
+export const validateMessage = (dns: Dns) =>
+  operation({
+    name: 'message.validate',
+    http: 'POST /api/v1/messages/validate',
+    area: 'Messages',
+    summary: 'Say what a send would do, without sending',
+    description:
+      'Finds everything that a send would refuse, and warns of what hurts delivery. Changes nothing.',
+    scope: 'email.send',
+    effect: 'dry',
+    body: SendRequest,
+    maxBodyBytes: maxSendBytes,
+    secret: secretFields,
+    reply: closed({
+      verdict: words(['ok', 'warnings', 'blocked']),
+      blocking: Type.Array(Item),
+      warnings: Type.Array(Item),
+      rendered: orNull(closed({ subject: Text, html: orNull(Text), text: orNull(Text) })),
+      estimated_size_bytes: Type.Integer(),
+    }),
+  }).run((ctx, { body }) => validateSend(ctx, dns, body))
