@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { register } from 'tsx/esm/api'
+import { ensurePrograms } from './programs.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 register()
 
 const { openEmbeddedPostgres } = await import('../src/adapters/embedded-postgres/embedded-postgres.ts')
 const { migrate } = await import('../src/main/migrate.ts')
+
+ensurePrograms()
 
 const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['src', 'test'].flatMap(testsBelow)
 const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-test-'))

@@ -20,6 +20,9 @@ export async function openDatabase(
   return { url: embedded.url, kind: 'embedded', close: () => embedded.stop() }
 }
 
+// A first start takes about this long by itself.
+const noticeAfterMs = 4_000
+
 const restartPausesMs = [0, 1_000, 5_000, 15_000, 60_000]
 
 /** The service answers for its database: one that dies is started again, on the port that the pools know. */
@@ -52,7 +55,11 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
     }
   }
 
-  embedded = await open()
+  const waiting = setTimeout(
+    () => log.warn('waiting for another Posthorn to leave the data folder'),
+    noticeAfterMs,
+  )
+  embedded = await open().finally(() => clearTimeout(waiting))
   return {
     url: embedded.url,
     kind: 'embedded',
