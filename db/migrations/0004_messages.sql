@@ -16,12 +16,11 @@ create table suppressions (
 create index suppressions_account_id_idx on suppressions (account_id, id desc);
 create index suppressions_reason_idx on suppressions (account_id, reason, id desc);
 
--- Soft bounces in a row; a delivery clears them.
+-- The latest soft bounces of an address; a delivery clears them.
 create table soft_bounces (
   account_id bigint not null references accounts (id),
   email      text not null,
-  count      integer not null,
-  last_at    timestamptz not null,
+  bounced_at timestamptz[] not null,
   primary key (account_id, email)
 );
 

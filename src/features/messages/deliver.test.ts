@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp, type Reply } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
+import { sql } from '../../kernel/sql.ts'
 
 const app = await makeApp({
   deliver: true,
@@ -122,9 +123,15 @@ describe('the simulator', () => {
     assert.equal(again.body.error.action.operation, 'suppression.delete')
   })
 
-  test('a soft bounce fails without suppressing until the limit is reached', async () => {
+  test('soft bounces suppress when they go on for days, not when they come on one bad evening', async () => {
     const to = 'soft-bounce+2@simulator.posthorn.test'
-    for (let i = 0; i < 5; i++) assert.equal((await sendTo(to, ['failed'])).events[0].bounce_type, 'soft')
+    for (let i = 0; i < 6; i++) assert.equal((await sendTo(to, ['failed'])).events[0].bounce_type, 'soft')
+    await app.pools.db.run(sql`
+      update soft_bounces
+         set bounced_at = array[now() - interval '1 day', now() - interval '2 days', now() - interval '3 days',
+                                now() - interval '4 days']
+       where email = ${to}`)
+    await sendTo(to, ['failed'])
     assert.equal((await send({ to })).status, 422)
     const { body } = await app.call('GET', `/api/v1/suppressions?email=${encodeURIComponent(to)}`)
     assert.equal(body.data[0].reason, 'soft_bounce_limit')

@@ -2,8 +2,11 @@
 // A slot is free again only when the result is committed, so a crash can double at most as many messages
 // as there are slots.
 import { gather } from '../../kernel/gather.ts'
+import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
+import { Refusal } from '../../kernel/refusal.ts'
+import { databaseUnavailable } from '../../kernel/refusals.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
 import { claimDue, type DueRow, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
 import { lanes, type Stream } from './model.ts'
@@ -16,6 +19,8 @@ export type DeliveryNeeds = ComposeNeeds & {
   /** For keys in test mode and for the simulator's addresses. */
   capture: Transport
   retryFactor: number
+  /** Long enough for the slowest upstream; a crashed worker's messages wait this long. */
+  leaseSeconds: number
 }
 
 export type Delivery = {
@@ -24,8 +29,6 @@ export type Delivery = {
   stop(): Promise<void>
 }
 
-// Long enough for the slowest upstream; a crashed worker's messages wait this long.
-export const leaseSeconds = 180
 const idleMs = 500
 const batch = 200
 
@@ -44,6 +47,7 @@ export function startDelivery(needs: DeliveryNeeds): Delivery {
 }
 
 function startLane(needs: DeliveryNeeds, lane: number): Delivery {
+  const { leaseSeconds } = needs
   const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver))
   const waiting: Due[] = []
   let isStopping = false
@@ -99,9 +103,22 @@ function startLane(needs: DeliveryNeeds, lane: number): Delivery {
     for (let due = await take(); due; due = await take()) {
       const one = due
       await handOver(needs, one)
-        .then((outcome) => settleTogether({ due: one, outcome }))
+        .then((outcome) => record({ due: one, outcome, eventId: newUuid() }))
         // The lease gives it back.
         .catch((error) => needs.log.error({ err: error, message: one.id }, 'delivery failed'))
+    }
+  }
+
+  // While the database is away the slot stays taken: what a lost result sends twice is bounded by the slots.
+  async function record(handedOver: HandedOver): Promise<void> {
+    for (;;) {
+      try {
+        await settleTogether(handedOver)
+        return
+      } catch (error) {
+        if (isStopping || !isOutage(error)) throw error
+        await new Promise((resolve) => setTimeout(resolve, idleMs))
+      }
     }
   }
 
@@ -119,6 +136,10 @@ function startLane(needs: DeliveryNeeds, lane: number): Delivery {
         )
     },
   }
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
 }
 
 async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['outcome']> {

@@ -202,5 +202,6 @@ export function insertEvents(db: Db, events: NewEvent[]) {
     insert into message_events (id, account_id, message_id, type, at, data)
     select *
       from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
-                  ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])`)
+                  ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
+    on conflict (id) do nothing`)
 }

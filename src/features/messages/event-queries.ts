@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { int, maybe, row, text, time } from '../../kernel/row.ts'
+import { json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 
 const Known = row<{
@@ -43,16 +43,18 @@ export function markFailed(db: Db, accountId: string, id: string, error: string)
        and status in ('queued', 'sent', 'delivered')`)
 }
 
-const Count = row<{ count: number }>({ count: int })
+const SoftBounces = row<{ bounced_at: Date[] }>({ bounced_at: json() })
 
-export function countSoftBounce(db: Db, accountId: string, email: string, at: Date) {
+/** The latest twenty, this one included: more than any limit looks at. */
+export function addSoftBounce(db: Db, accountId: string, email: string, at: Date) {
   return db.one(
-    Count,
+    SoftBounces,
     sql`
-    insert into soft_bounces as s (account_id, email, count, last_at)
-    values (${accountId}, ${email}, 1, ${at})
-    on conflict (account_id, email) do update set count = s.count + 1, last_at = excluded.last_at
-    returning count`,
+    insert into soft_bounces as s (account_id, email, bounced_at)
+    values (${accountId}, ${email}, array[${at}::timestamptz])
+    on conflict (account_id, email) do update
+       set bounced_at = (array_prepend(${at}::timestamptz, s.bounced_at))[1:20]
+    returning bounced_at`,
   )
 }
 

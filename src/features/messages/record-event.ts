@@ -5,9 +5,9 @@ import { newUuid } from '../../kernel/id.ts'
 import type { Said } from '../../kernel/ports.ts'
 import { suppress } from '../suppressions/suppressions.ts'
 import type { BounceVerdict } from './bounces/classes.ts'
-import { softBounceLimit } from './bounces/soft-bounce-limit.ts'
+import { reachesSoftBounceLimit } from './bounces/soft-bounce-limit.ts'
 import { insertEvents } from './delivery-queries.ts'
-import { clearSoftBounces, countSoftBounce, markDelivered, markFailed } from './event-queries.ts'
+import { addSoftBounce, clearSoftBounces, markDelivered, markFailed } from './event-queries.ts'
 import type { LastError } from './model.ts'
 
 export type Told = { id: string; accountId: string; recipient: string; at: Date }
@@ -44,8 +44,9 @@ export async function applyBounce(db: Db, told: Told, verdict: BounceVerdict): P
   if (verdict.suppresses) {
     await suppress(db, ref, { ...why, reason: 'hard_bounce' })
   } else if (verdict.countsToLimit) {
-    const { count } = await countSoftBounce(db, told.accountId, told.recipient, told.at)
-    if (count >= softBounceLimit.bounces) await suppress(db, ref, { ...why, reason: 'soft_bounce_limit' })
+    const { bounced_at } = await addSoftBounce(db, told.accountId, told.recipient, told.at)
+    const history = { softBouncesAt: bounced_at, lastDeliveredAt: null, now: told.at }
+    if (reachesSoftBounceLimit(history)) await suppress(db, ref, { ...why, reason: 'soft_bounce_limit' })
   }
 }
 

@@ -1,6 +1,5 @@
 // The result of hand-overs, recorded many at a time in one transaction.
 import type { Db } from '../../kernel/db.ts'
-import { newUuid } from '../../kernel/id.ts'
 import type { Outcome, Said } from '../../kernel/ports.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
 import {
@@ -27,6 +26,8 @@ import { actOf, simulated, simulatedVerdicts } from './simulator.ts'
 export type HandedOver = {
   due: DueRow & { attempts: number }
   outcome: Outcome | { kind: 'suppressed'; reason: string } | { kind: 'gone' }
+  /** Made once: a result that is recorded again, because nobody heard the commit, is one event. */
+  eventId: string
 }
 
 export type SettleNeeds = { db: Db; now: () => Date; retryFactor: number; transport: { kind: string } }
@@ -54,10 +55,10 @@ export async function settle(needs: SettleNeeds, handedOver: HandedOver[]): Prom
   return handedOver.map(() => undefined)
 }
 
-function resultOf({ retryFactor }: SettleNeeds, { due, outcome }: HandedOver, at: Date): Result {
+function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
   const base = { id: due.id, at, attempts: due.attempts, error: null, upstreamId: null, dueAt: null }
   const event = (type: string, data: object): NewEvent => ({
-    id: newUuid(),
+    id: eventId,
     accountId: due.account_id,
     messageId: due.id,
     type,

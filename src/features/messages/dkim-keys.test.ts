@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import { dkimKeyFinder, storeDkimKey } from './dkim-keys.ts'
+import { listDkimKeys } from './dkim-queries.ts'
+
+const secret = randomBytes(32)
+const app = await makeApp({ deliver: true, env: { POSTHORN_SECRET_KEY: secret.toString('base64') } })
+const needs = { db: app.pools.db, secretKey: async () => secret }
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const ed = generateKeyPairSync('ed25519')
+
+const record = (type: string, key: Buffer) => `v=DKIM1; k=${type}; p=${key.toString('base64')}`
+const der = (key: KeyObject) => key.export({ type: 'spki', format: 'der' })
+const records: Record<string, string> = {
+  'r1._domainkey.example.com': record('rsa', der(rsa.publicKey)),
+  'e1._domainkey.example.com': record('ed25519', der(ed.publicKey).subarray(-32)),
+}
+
+async function captured(from: string, to: string, key = app.key): Promise<string> {
+  const body = { from, to, subject: 'Signed', text: 'Hi there.' }
+  const { body: sent } = await app.call('POST', '/api/v1/transactional/send', { key, body })
+  const found = await until(async () => {
+    const { body } = await app.call('GET', `/api/v1/sandbox/messages?to=${to}`, { key })
+    return body.data.find((one: { message_id: string }) => one.message_id === sent.id)
+  }, 'the message to be captured')
+  return (await app.call('GET', `/api/v1/sandbox/messages/${found.id}/raw`, { key })).text
+}
+
+test('mail of a domain with keys carries signatures that verify', async () => {
+  const ref = { accountId: app.accountId, domain: 'example.com' }
+  await storeDkimKey(needs, { ...ref, selector: 'r1' }, rsa.privateKey)
+  await storeDkimKey(needs, { ...ref, selector: 'e1' }, ed.privateKey)
+  const raw = await captured('Shop <shop@Example.com>', 'anna@reader.example')
+  const { results } = await dkimVerify(Buffer.from(raw), {
+    resolver: async (name: string) => [[records[name] ?? '']],
+  })
+  assert.deepEqual(
+    results.map(({ status, selector }) => [selector, status.result]),
+    [
+      ['e1', 'pass'],
+      ['r1', 'pass'],
+    ],
+  )
+})
+
+test('another domain and another account are not signed for', async () => {
+  assert.doesNotMatch(await captured('shop@other.example', 'bo@reader.example'), /DKIM-Signature/)
+  const { key } = await app.makeAccount()
+  assert.doesNotMatch(await captured('shop@example.com', 'cy@reader.example', key), /DKIM-Signature/)
+})
+
+test('the database holds no readable key, and a key is parsed once', async () => {
+  const { accountId } = app
+  const [sealed] = await listDkimKeys(app.pools.db, accountId, 'example.com')
+  const plain = ed.privateKey.export({ type: 'pkcs8', format: 'der' })
+  assert.ok(sealed && !sealed.private_key.includes(plain.subarray(-16)))
+  const find = dkimKeyFinder(needs)
+  const [first, second] = [await find(accountId, 'EXAMPLE.com'), await find(accountId, 'example.com')]
+  assert.equal(first, second)
+  assert.deepEqual(
+    first.map(({ selector, algorithm }) => `${selector} ${algorithm}`),
+    ['e1 ed25519-sha256', 'r1 rsa-sha256'],
+  )
+})
+
+test('under another secret key nothing is sent unsigned in silence', async () => {
+  const find = dkimKeyFinder({ ...needs, secretKey: async () => randomBytes(32) })
+  await assert.rejects(find(app.accountId, 'example.com'), /another key/)
+  const strange = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  const ref = { accountId: app.accountId, domain: 'example.com', selector: 'x' }
+  await assert.rejects(storeDkimKey(needs, ref, strange), /type ec/)
+})

@@ -1,0 +1,60 @@
+// The keys that messages are signed with, sealed in the database.
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../../kernel/db.ts'
+import { seal, unseal } from '../../kernel/seal.ts'
+import type { FindDkimKeys } from './compose-message.ts'
+import { type DkimKeyRow, listDkimKeys, upsertDkimKey } from './dkim-queries.ts'
+import type { DkimKey } from './mime/dkim.ts'
+
+export type SealNeeds = { db: Db; secretKey: () => Promise<Buffer> }
+
+export type DkimRef = { accountId: string; domain: string; selector: string }
+
+/** `domain` in its lower-case ASCII form. A key of the same selector is replaced. */
+export async function storeDkimKey(needs: SealNeeds, ref: DkimRef, privateKey: KeyObject): Promise<void> {
+  algorithmOf(privateKey)
+  const der = privateKey.export({ type: 'pkcs8', format: 'der' })
+  const sealed = seal(await needs.secretKey(), der, labelOf(ref))
+  await upsertDkimKey(needs.db, { ...ref, sealed })
+}
+
+// A key that was stored by another process is used after this time at the latest.
+const keptMs = 60_000
+const most = 2_000
+
+/** Keys stay parsed for a while: reading one costs more than signing with it. */
+export function dkimKeyFinder(needs: SealNeeds): FindDkimKeys {
+  const known = new LRUCache<string, DkimKey[], { accountId: string; domain: string }>({
+    max: most,
+    ttl: keptMs,
+    fetchMethod: (_key, _stale, { context }) => readKeys(needs, context),
+  })
+  return async (accountId, given) => {
+    const domain = given.toLowerCase()
+    return (await known.fetch(`${accountId} ${domain}`, { context: { accountId, domain } })) ?? []
+  }
+}
+
+type Owner = { accountId: string; domain: string }
+
+async function readKeys(needs: SealNeeds, { accountId, domain }: Owner): Promise<DkimKey[]> {
+  const rows = await listDkimKeys(needs.db, accountId, domain)
+  if (rows.length === 0) return []
+  const secret = await needs.secretKey()
+  return rows.map((row) => openKey(secret, { accountId, domain, selector: row.selector }, row))
+}
+
+function openKey(secret: Buffer, ref: DkimRef, { private_key }: DkimKeyRow): DkimKey {
+  const der = unseal(secret, private_key, labelOf(ref))
+  const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' })
+  return { domain: ref.domain, selector: ref.selector, privateKey, algorithm: algorithmOf(privateKey) }
+}
+
+function algorithmOf({ asymmetricKeyType }: KeyObject): DkimKey['algorithm'] {
+  if (asymmetricKeyType === 'rsa') return 'rsa-sha256'
+  if (asymmetricKeyType === 'ed25519') return 'ed25519-sha256'
+  throw new Error(`DKIM knows no keys of the type ${asymmetricKeyType}`)
+}
+
+const labelOf = ({ accountId, domain, selector }: DkimRef) => `dkim ${accountId} ${domain} ${selector}`

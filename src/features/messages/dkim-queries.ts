@@ -1,0 +1,28 @@
+import type { Db } from '../../kernel/db.ts'
+import { bytes, row, text } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+
+export type DkimKeyRow = { selector: string; private_key: Buffer }
+
+const Key = row<DkimKeyRow>({ selector: text, private_key: bytes })
+
+export function listDkimKeys(db: Db, accountId: string, domain: string) {
+  return db.many(
+    Key,
+    sql`
+    select selector, private_key
+      from dkim_keys
+     where account_id = ${accountId}
+       and domain = ${domain}
+     order by selector`,
+  )
+}
+
+export type NewDkimKey = { accountId: string; domain: string; selector: string; sealed: Buffer }
+
+export function upsertDkimKey(db: Db, { accountId, domain, selector, sealed }: NewDkimKey) {
+  return db.run(sql`
+    insert into dkim_keys (account_id, domain, selector, private_key)
+    values (${accountId}, ${domain}, ${selector}, ${sealed})
+    on conflict (account_id, domain, selector) do update set private_key = excluded.private_key`)
+}
