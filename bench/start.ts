@@ -30,6 +30,7 @@ export async function startService(databaseUrl: string): Promise<{ url: string; 
       DATABASE_URL: databaseUrl,
       POSTHORN_API_KEY: benchKey,
       POSTHORN_PORT: '0',
+      POSTHORN_SMTP_PORT: '0',
       POSTHORN_RATE_LIMIT_FACTOR: '100000',
     },
     // The log is written, as in production, and read by nobody.

@@ -8,7 +8,7 @@ import { silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
-import { openPools, openService, openTrackingKeys, type Pools } from '../src/main/wire.ts'
+import { openPools, openService, openTrackingKeys, type Pools, type ServiceNeeds } from '../src/main/wire.ts'
 
 const server = process.env.POSTHORN_TEST_SERVER ?? ''
 if (!server) throw new Error('run the tests with: npm test [-- FILE…]')
@@ -63,6 +63,8 @@ export type AppOptions = {
   extraOperations?: Operation[]
   now?: () => Date
   env?: Record<string, string>
+  /** Stands in for the outside that upstream feedback is checked against. */
+  hookClient?: ServiceNeeds['hookClient']
   /** Starts the delivery engine too. */
   deliver?: true
 }
@@ -75,7 +77,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const now = options.now ?? (() => new Date())
   const delivery =
     options.deliver &&
-    openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' })
+    (await openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' }))
   const service = await openService({
     config,
     pools,

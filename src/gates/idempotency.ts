@@ -5,10 +5,16 @@ import type { Refusal } from '../kernel/refusal.ts'
 import { idempotencyInProgress, idempotencyKeyReused, invalidParameter } from '../kernel/refusals.ts'
 import { findIdempotencyKeys, lockIdempotencyKeys, type RememberedRow, rememberReplies } from './queries.ts'
 
-const rememberMs = 24 * 3_600_000
+const usualRememberMs = 24 * 3_600_000
 export const longestIdempotencyKey = 255
 
-export type Claim = { accountId: string; operation: string; key: string; fingerprint: Buffer }
+export type Claim = {
+  accountId: string
+  operation: string
+  key: string
+  fingerprint: Buffer
+  rememberMs?: number
+}
 export type Reply = { status: number; body: string }
 
 export function readIdempotencyKey(header: string | undefined): string | undefined {
@@ -63,9 +69,14 @@ export type Answered = { claim: Claim; reply: Reply }
 
 export async function rememberAll(tx: Db, answered: Answered[], now: Date): Promise<void> {
   if (answered.length === 0) return
-  const expiresAt = new Date(now.getTime() + rememberMs)
+  const expiryOf = ({ rememberMs = usualRememberMs }: Claim) => new Date(now.getTime() + rememberMs)
   await rememberReplies(
     tx,
-    answered.map(({ claim, reply: { status, body } }) => ({ ...claim, status, reply: body, expiresAt })),
+    answered.map(({ claim, reply: { status, body } }) => ({
+      ...claim,
+      status,
+      reply: body,
+      expiresAt: expiryOf(claim),
+    })),
   )
 }

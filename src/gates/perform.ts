@@ -1,5 +1,5 @@
 import { nobody } from '../kernel/ctx.ts'
-import { changesNothing } from '../kernel/operation.ts'
+import { changesNothing, operationId } from '../kernel/operation.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { databaseUnavailable } from '../kernel/refusals.ts'
 import { within } from '../kernel/within.ts'
@@ -7,7 +7,7 @@ import { actAll, ctxOf, type Performed, replyChecked } from './act.ts'
 import { type Admission, downAfterMs, isDatabaseDown } from './admit.ts'
 import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
-import { fingerprintOf, readIdempotencyKey } from './idempotency.ts'
+import { type Claim, fingerprintOf, readIdempotencyKey } from './idempotency.ts'
 import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
 import { type RawInput, refusalOf } from './validate.ts'
 
@@ -37,16 +37,13 @@ async function pass(
   header?: string,
 ): Promise<Performed> {
   const { op } = admission
-  const key = op.idempotent ? readIdempotencyKey(header) : undefined
-  const fingerprint = key === undefined ? undefined : fingerprintOf(input)
+  const claimed = op.idempotent ? claimOf(admission, readIdempotencyKey(header), input) : undefined
   const faults = gates.validators.get(op)?.(input) ?? []
   if (faults.length > 0) throw refusalOf(faults)
   if (changesNothing(op)) return look(gates, admission, input)
-  const claim =
-    key !== undefined && fingerprint
-      ? { accountId: admission.caller.accountId, operation: op.name, key, fingerprint }
-      : undefined
-  const pending = { admission, input, claim }
+  const claim = claimed ?? claimOf(admission, readIdempotencyKey(op.keyInInput?.of(input as never)), input)
+  const prepared = await op.prepare?.(ctxOf(gates, admission, gates.db), input as never)
+  const pending = { admission, input: prepared ?? input, claim }
   const performed = op.runTogether
     ? await gates.actTogether(op, pending)
     : await gates.db.transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
@@ -54,6 +51,13 @@ async function pass(
   if (!performed) throw new Error(`${op.name} gave no result`)
   gates.afterAct(op)
   return performed
+}
+
+function claimOf({ op, caller }: Admission, key: string | undefined, input: RawInput): Claim | undefined {
+  if (key === undefined) return undefined
+  const fingerprint = fingerprintOf(input)
+  const { accountId } = caller
+  return { accountId, operation: operationId(op), key, fingerprint, rememberMs: op.keyInInput?.rememberMs }
 }
 
 /** A call that changes nothing needs no transaction; its line shares one with others. */

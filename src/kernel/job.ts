@@ -1,4 +1,5 @@
-// Recurring background work. Each job runs in one process at a time, whoever gets its advisory lock.
+// Recurring background work. Each job runs in one process at a time, whoever gets its advisory lock, unless it says
+// that it claims its own rows.
 import type { Db } from './db.ts'
 import type { Log } from './log.ts'
 import { bool, row } from './row.ts'
@@ -7,6 +8,8 @@ import { sql } from './sql.ts'
 export type Job = {
   name: string
   everySeconds: number
+  /** Runs outside a transaction, in several processes at once: for work that talks to the outside. */
+  claimsItsOwn?: true
   run: (db: Db, now: Date) => Promise<void>
 }
 
@@ -37,6 +40,7 @@ async function repeat(job: Job, needs: Needs, stopping: AbortSignal): Promise<vo
 const Locked = row<{ locked: boolean }>({ locked: bool })
 
 export async function runOnce(job: Job, { db, now }: Pick<Needs, 'db' | 'now'>): Promise<void> {
+  if (job.claimsItsOwn) return job.run(db, now())
   await db.transaction(async (tx) => {
     const { locked } = await tx.one(
       Locked,

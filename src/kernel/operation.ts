@@ -56,9 +56,14 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   secret?: string[]
   /** Answers in place of the 503 error when the database does not. */
   whenDatabaseDown?: () => Answer<Static<R>>
+  /** What takes time outside the database; runs before the transaction, and what it gives is acted on instead. */
+  prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<InputOf<P, Q, B>>
+  /** An idempotency key that stands in the input, not in the header. */
+  keyInInput?: { of: (input: InputOf<P, Q, B>) => string | undefined; rememberMs: number }
 }
 
 export type Input<P, Q, B> = { params: P; query: Q; body: B }
+type InputOf<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, Static<B>>
 
 type Run<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = (
   ctx: Ctx,
@@ -96,6 +101,8 @@ export type Operation = {
   refusals: RefusalMaker[]
   secret: string[]
   whenDatabaseDown?: () => Answer<unknown>
+  prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<Input<unknown, unknown, unknown>>
+  keyInInput?: { of: (input: Input<never, never, never>) => string | undefined; rememberMs: number }
   run: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
   /** Acts for many calls at once; one that is refused does not stop the others. */
   runTogether?: (db: Db, calls: Together<never, never, never>[]) => Promise<unknown[]>

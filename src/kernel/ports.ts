@@ -34,9 +34,32 @@ export type Transport = {
   send(handover: Handover): Promise<Outcome>
   /** Throws with a reason that a person can act on. */
   verify(): Promise<void>
+  /** How many messages the upstream takes in a second from all processes together; null: it does not say. */
+  perSecond?(): Promise<number | null>
   /** Takes an address off the upstream's own suppression list, where it has one. */
   unsuppress?(address: string): Promise<void>
   close(): Promise<void>
+}
+
+/** What an upstream tells later about a message that it took. */
+export type UpstreamEvent = {
+  provider: 'ses' | 'scaleway'
+  upstreamId: string | null
+  /** Our own identifier, as the hand-over gave it. */
+  messageRef: string | null
+  /** `send`: the upstream has the message. It settles a hand-over whose outcome is uncertain. */
+  type: 'send' | 'delivery' | 'bounce' | 'complaint' | 'deferred' | 'reject'
+  recipient: string
+  at: Date
+  /** Of a bounce or a delay, in the words of Amazon SES. */
+  bounce?: {
+    bounceType: string
+    subType: string | null
+    smtpCode: number | null
+    enhancedCode: string | null
+    diagnostic: string | null
+  }
+  complaint?: { feedbackType: string | null; subType: string | null }
 }
 
 /** What public DNS says: the records, that there are none, or that nobody answered. */

@@ -13,6 +13,11 @@ const cases: Record<string, Case> = {
     bad: ['a b', 'http://x'],
   },
   POSTHORN_PORT: { good: { 0: 0, 1: 1, 65535: 65535 }, bad: ['65536', '-1', '80a', '1.5', '0x50', '999999'] },
+  POSTHORN_SMTP_HOST: { good: { '0.0.0.0': '0.0.0.0' }, bad: ['a b', 'smtp://x'] },
+  POSTHORN_SMTP_PORT: { good: { 0: 0, 2525: 2525 }, bad: ['65536', 'smtp'] },
+  POSTHORN_SMTPS_PORT: { good: { 465: 465 }, bad: ['65536', 'off'] },
+  POSTHORN_TLS_CERT: { good: { '/etc/cert.pem': '/etc/cert.pem' }, bad: [] },
+  POSTHORN_TLS_KEY: { good: { '/etc/key.pem': '/etc/key.pem' }, bad: [] },
   POSTHORN_BASE_URL: {
     good: { 'https://mail.example.com/': 'https://mail.example.com', 'http://h:1/p//': 'http://h:1/p' },
     bad: ['mail.example.com', 'ftp://h', 'https://', '/path'],

@@ -1,7 +1,7 @@
 // The only reader of the environment. Every variable stands once: name, meaning, default, how it is read.
 import { isIP } from 'node:net'
-import { parseSmtpUrl } from '../adapters/smtp-transport/smtp-url.ts'
 import { nearest } from '../kernel/nearest.ts'
+import { missingFor, readTransportUrl } from './transport-url.ts'
 
 type Read<T> = (value: string) => T | Fault
 type Setting<T> = { env: string; doc: string; default?: string; read: Read<T> }
@@ -36,6 +36,9 @@ const port: Read<number> = (value) =>
 const wholeNumber: Read<number> = (value) =>
   /^\d{1,6}$/.test(value) ? Number(value) : new Fault('must be a whole number')
 
+const leaseLength: Read<number> = (value) =>
+  /^\d{1,4}$/.test(value) && Number(value) >= 5 ? Number(value) : new Fault('must be 5 to 9999 seconds')
+
 const factor: Read<number> = (value) =>
   /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 && Number(value) <= 1e6
     ? Number(value)
@@ -46,17 +49,29 @@ const oneOf =
   (value) =>
     words.includes(value) ? value : new Fault(`must be one of ${words.join(', ')}`)
 
-const transport: Read<string> = (value) => {
-  if (value === 'capture') return value
-  if (!/^smtps?:\/\//.test(value))
-    return new Fault('must be capture, smtp://user:password@host:port or smtps://…')
-  try {
-    parseSmtpUrl(value)
-    return value
-  } catch (error) {
-    return new Fault(`is not usable: ${error instanceof Error ? error.message : error}`)
+const smtpOrOther =
+  (accepts: (kind: string) => boolean): Read<string> =>
+  (value) => {
+    try {
+      const { kind } = readTransportUrl(value)
+      return accepts(kind) ? value : new Fault('must be smtp://user:password@host:port or smtps://…')
+    } catch (error) {
+      return new Fault(error instanceof Error ? error.message : String(error))
+    }
   }
+const transport = smtpOrOther(() => true)
+const smtpUrl = smtpOrOther((kind) => kind === 'smtp')
+
+const secretKey: Read<Buffer> = (value) => {
+  const key = Buffer.from(value, /^[0-9a-f]{64}$/i.test(value) ? 'hex' : 'base64')
+  return key.length === 32 ? key : new Fault('must be 32 random octets in base64 or hexadecimal')
 }
+
+const list: Read<string[]> = (value) =>
+  value
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
 
 const httpUrl: Read<string> = (value) =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
@@ -83,6 +98,19 @@ const setting = <T>(env: string, doc: string, read: Read<T>, fallback?: string):
 export const settings = {
   host: setting('POSTHORN_HOST', 'address to listen on', host, '127.0.0.1'),
   port: setting('POSTHORN_PORT', 'port of the HTTP interface', port, '8025'),
+  smtpHost: setting(
+    'POSTHORN_SMTP_HOST',
+    'address the SMTP relay listens on; POSTHORN_HOST when absent',
+    host,
+  ),
+  smtpPort: setting('POSTHORN_SMTP_PORT', 'port of the SMTP relay, with STARTTLS', port, '2525'),
+  smtpsPort: setting(
+    'POSTHORN_SMTPS_PORT',
+    'port of the SMTP relay with TLS from the start; off when absent',
+    port,
+  ),
+  tlsCert: setting('POSTHORN_TLS_CERT', 'PEM file of the relay’s certificate; self-signed when absent', text),
+  tlsKey: setting('POSTHORN_TLS_KEY', 'PEM file of the certificate’s key', text),
   baseUrl: setting('POSTHORN_BASE_URL', 'public address; http://{host}:{port} when absent', httpUrl),
   dataDir: setting('POSTHORN_DATA_DIR', 'folder of the embedded database and of secrets', text, './data'),
   databaseUrl: setting(
@@ -92,6 +120,29 @@ export const settings = {
   ),
   apiKey: setting('POSTHORN_API_KEY', 'the first key, 24 characters or more; made when absent', apiKey),
   transport: setting('POSTHORN_TRANSPORT', 'where messages go', transport, 'capture'),
+  awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', 'of the key for ses://', text),
+  awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', 'of the key for ses://', text),
+  awsSessionToken: setting('AWS_SESSION_TOKEN', 'of the key for ses://, when it is a temporary one', text),
+  awsEndpoint: setting('POSTHORN_AWS_ENDPOINT', 'address of an emulator instead of Amazon’s', httpUrl),
+  scalewayKey: setting('SCW_SECRET_KEY', 'secret key for scaleway://', text),
+  scalewayDefaultProject: setting('SCW_DEFAULT_PROJECT_ID', 'project for scaleway://', text),
+  scalewayProject: setting('SCW_PROJECT_ID', 'project for scaleway://, when the one above is absent', text),
+  scalewayEndpoint: setting(
+    'POSTHORN_SCALEWAY_ENDPOINT',
+    'address of an emulator instead of theirs',
+    httpUrl,
+  ),
+  scalewaySmtp: setting('POSTHORN_SCALEWAY_SMTP', 'relay for what their interface cannot carry', smtpUrl),
+  snsTopics: setting(
+    'POSTHORN_SNS_TOPICS',
+    'topics (ARN) whose feedback is taken, with commas between',
+    list,
+  ),
+  secretKey: setting(
+    'POSTHORN_SECRET_KEY',
+    'seals secrets in the database, 32 octets; made in the data folder when absent',
+    secretKey,
+  ),
   rateLimitFactor: setting(
     'POSTHORN_RATE_LIMIT_FACTOR',
     'multiplies every rate limit, for load tests',
@@ -99,6 +150,12 @@ export const settings = {
     '1',
   ),
   retryFactor: setting('POSTHORN_RETRY_FACTOR', 'multiplies every retry delay, for tests', factor, '1'),
+  leaseSeconds: setting(
+    'POSTHORN_LEASE_SECONDS',
+    'after how long a crashed worker’s messages are another’s',
+    leaseLength,
+    '180',
+  ),
   dns: setting(
     'POSTHORN_DNS',
     'resolvers, host:port with commas between; the system’s when absent',
@@ -124,10 +181,12 @@ type Value<S> = S extends Setting<infer T> ? T : never
 type Required =
   | 'host'
   | 'port'
+  | 'smtpPort'
   | 'dataDir'
   | 'transport'
   | 'rateLimitFactor'
   | 'retryFactor'
+  | 'leaseSeconds'
   | 'trustedProxies'
   | 'logLevel'
 export type Config = {
@@ -145,12 +204,21 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (value instanceof Fault) faults.push(`${one.env} ${value.says}${shown(one.env, given)}`)
     return [name, value]
   })
+  const config = Object.fromEntries(entries)
+  if (faults.length === 0) faults.push(...missingFor(readTransportUrl(config.transport), config))
   if (faults.length > 0) throw new ConfigFault(faults.join('\n'))
-  return Object.fromEntries(entries)
+  return config
 }
 
 // These hold secrets, which have no place on a terminal or in a log.
-const hidden = new Set(['POSTHORN_API_KEY', 'DATABASE_URL', 'POSTHORN_METRICS_TOKEN', 'POSTHORN_TRANSPORT'])
+const hidden = new Set([
+  'POSTHORN_API_KEY',
+  'DATABASE_URL',
+  'POSTHORN_METRICS_TOKEN',
+  'POSTHORN_TRANSPORT',
+  'POSTHORN_SCALEWAY_SMTP',
+  'POSTHORN_SECRET_KEY',
+])
 
 function shown(env: string, given: string | undefined): string {
   return hidden.has(env) ? '' : `, not ${JSON.stringify(given)}`
@@ -178,4 +246,9 @@ export function settingsHelp(): string {
     return `  ${one.env.padEnd(27)} ${one.doc}${fallback}`
   })
   return ['Settings, read from the environment (default):', ...rows].join('\n')
+}
+
+/** The SDK of Amazon prints a line about the version of Node that is of no use to an operator. */
+export function quietAwsSdk(env: NodeJS.ProcessEnv = process.env): void {
+  env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
 }

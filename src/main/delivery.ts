@@ -1,16 +1,20 @@
 // The delivery engine with the transport that the configuration names.
-import { openSmtpTransport } from '../adapters/smtp-transport/smtp-transport.ts'
 import { captureTransport } from '../features/messages/capture.ts'
 import { type Delivery, startDelivery } from '../features/messages/deliver.ts'
+import { dkimKeyFinder } from '../features/messages/dkim-keys.ts'
+import { lanes } from '../features/messages/model.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
 import { trackHtml } from '../features/messages/tracking/track-message.ts'
 import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
+import { openSecretKey } from './secret-key.ts'
+import { concurrencyOf, readTransportUrl } from './transport-url.ts'
+import { openTransport, type TransportConfig } from './transports.ts'
 
 export type DeliveryOptions = {
-  config: Pick<Config, 'transport' | 'retryFactor'>
+  config: TransportConfig & Pick<Config, 'retryFactor' | 'leaseSeconds' | 'secretKey' | 'dataDir'>
   db: Db
   log: Log
   now: () => Date
@@ -18,9 +22,12 @@ export type DeliveryOptions = {
   baseUrl: string
 }
 
-export function openDelivery({ config, db, log, now, trackingKeys, baseUrl }: DeliveryOptions): Delivery {
+export type OpenedDelivery = Delivery & { transport: Transport }
+
+export async function openDelivery(options: DeliveryOptions): Promise<OpenedDelivery> {
+  const { config, db, log, now, trackingKeys, baseUrl } = options
   const capture = captureTransport(db, now)
-  const transport = openTransport(config.transport, capture)
+  const transport = await openTransport(config, capture)
   const delivery = startDelivery({
     db,
     log,
@@ -28,11 +35,12 @@ export function openDelivery({ config, db, log, now, trackingKeys, baseUrl }: De
     transport,
     capture,
     retryFactor: config.retryFactor,
-    // No domain has a key before domains can be declared; then the upstream's own signature is all there is.
-    findDkimKeys: async () => [],
+    leaseSeconds: config.leaseSeconds,
+    findDkimKeys: dkimKeyFinder({ db, secretKey: openSecretKey(config) }),
     track: (due, html) => trackHtml({ db, keys: trackingKeys, baseUrl }, due, html),
   })
   return {
+    transport,
     wake: delivery.wake,
     stop: async () => {
       await delivery.stop()
@@ -41,6 +49,7 @@ export function openDelivery({ config, db, log, now, trackingKeys, baseUrl }: De
   }
 }
 
-function openTransport(url: string, capture: Transport): Transport {
-  return url === 'capture' ? capture : openSmtpTransport({ url })
+/** How many messages a process may be handing over at once: so many a crash can send twice. */
+export function inFlightMessages(transportUrl: string): number {
+  return concurrencyOf(readTransportUrl(transportUrl)) * Object.keys(lanes).length
 }

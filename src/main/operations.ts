@@ -9,11 +9,21 @@ import type { Probes } from '../features/discovery/health.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
 import {
+  getAggregatedReport,
+  getEmailReports,
+  listEmailEventsV3,
+} from '../features/statistics/transactional/api.v3.ts'
+import {
   createSuppression,
   deleteSuppressionOwn,
   listSuppressionsOwn,
 } from '../features/suppressions/api.own.ts'
 import { sendTransactional } from '../features/transactional/api.own.ts'
+import * as templates from '../features/transactional/templates-v3/api.v3.ts'
+import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
+import { deleteBlockedContact, listBlockedContacts } from '../features/transactional/v3/blocked.api.v3.ts'
+import * as emails from '../features/transactional/v3/emails.api.v3.ts'
+import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
@@ -27,6 +37,8 @@ export type OperationNeeds = {
   version: string
   baseUrl: string
   rateFactor: number
+  fetchAttachment?: FetchAttachment
+  inFlightMessages: number
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -38,6 +50,22 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     }),
     getHealth(needs.probes),
     sendTransactional,
+    sendTransacEmail({ fetchAttachment: needs.fetchAttachment ?? fetchNothing }),
+    emails.cancelTransacEmail,
+    emails.getScheduledEmail,
+    emails.listTransacEmails,
+    emails.getTransacEmail,
+    templates.listTemplatesV3,
+    templates.createTemplateV3,
+    templates.getTemplateV3,
+    templates.updateTemplateV3,
+    templates.testTemplateV3,
+    templates.deleteTemplateV3,
+    listEmailEventsV3,
+    getEmailReports,
+    getAggregatedReport,
+    listBlockedContacts,
+    deleteBlockedContact,
     listMessagesOwn,
     validateMessage(needs.dns),
     getMessage,
@@ -55,6 +83,10 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
   return operations
 }
 
+const fetchNothing: FetchAttachment = async () => {
+  throw new Error('attachments by address are not enabled')
+}
+
 /** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
 export function declarationsOnly(): Operation[] {
   return declareOperations({
@@ -67,6 +99,7 @@ export function declarationsOnly(): Operation[] {
     version: '0.0.0',
     baseUrl: 'http://127.0.0.1:8025',
     rateFactor: 1,
+    inFlightMessages: 0,
   })
 }
 

@@ -5,16 +5,19 @@ import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './database.ts'
 import { openDelivery } from './delivery.ts'
-import { jobs } from './jobs.ts'
+import { jobsFor } from './jobs.ts'
 import { migrate } from './migrate.ts'
+import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { sparePort } from './spare-port.ts'
 import { openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
 
-export const roles = ['api', 'worker'] as const
+export const roles = ['api', 'smtp', 'worker'] as const
 export type Role = (typeof roles)[number]
 
 export type Running = {
   url: string | undefined
+  /** host:port of the relay. */
+  smtp: string | undefined
   /** Only on the very first start without POSTHORN_API_KEY. */
   madeKey: string | null
   database: OpenedDatabase['kind']
@@ -34,9 +37,9 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
     const pools = openPools({ url: database.url, log, strict: false })
     stops.push(() => pools.close())
     const { madeKey } = await ensureFirstAccount(pools.db, config.apiKey)
-    const url = await startRoles({ config, roles, pools, log, stops })
-    log.info({ roles, database: database.kind, url }, 'started')
-    return { url, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
+    const { url, smtp } = await startRoles({ config, roles, pools, log, stops })
+    log.info({ roles, database: database.kind, url, smtp }, 'started')
+    return { url, smtp, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
   } catch (error) {
     await stopAll(stops, log)
     throw error
@@ -46,8 +49,14 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
 type Stop = () => Promise<void>
 type Parts = StartOptions & { pools: Pools; log: Log; stops: Stop[] }
 
-/** Gives the address of the HTTP interface when this process serves it. */
-async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<string | undefined> {
+/** Gives the addresses of the HTTP interface and of the relay when this process serves them. */
+async function startRoles({
+  config,
+  roles,
+  pools,
+  log,
+  stops,
+}: Parts): Promise<Pick<Running, 'url' | 'smtp'>> {
   // Links in answers and messages carry the port, so it must be known first.
   const port = config.port || (await sparePort(config.host))
   const baseUrl = baseUrlOf(config, port)
@@ -56,22 +65,28 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
   const now = () => new Date()
   let wake: (() => void) | undefined
   if (roles.includes('worker')) {
-    const running = startJobs(jobs, { db: pools.db, log, now })
-    const delivery = openDelivery({ ...shared, db: pools.db, now })
-    stops.push(
-      () => running.stop(),
-      () => delivery.stop(),
-    )
+    const delivery = await openDelivery({ ...shared, db: pools.db, now })
+    const { transport } = delivery
+    const running = startJobs(jobsFor({ transport, log }), { db: pools.db, log, now })
+    stops.push(delivery.stop, running.stop)
     wake = delivery.wake
   }
-  if (!roles.includes('api')) return undefined
-  const service = await openService({ ...shared, pools, strict: false, afterAct: wake })
+  // Where this process runs no relay, another one with the same settings does.
+  let relay = relayFacts(config)
+  if (roles.includes('smtp')) {
+    const running = await startRelay({ config, pools, log, strict: false, afterAct: wake })
+    stops.push(() => running.close())
+    relay = { ...relay, port: running.port }
+  }
+  const smtp = roles.includes('smtp') ? relayAddress(relay) : undefined
+  if (!roles.includes('api')) return { url: undefined, smtp }
+  const service = await openService({ ...shared, pools, strict: false, afterAct: wake, relay })
   stops.push(async () => {
     service.beginStopping()
     await service.http.close()
   })
   await service.http.listen(config.host, port)
-  return baseUrl
+  return { url: baseUrl, smtp }
 }
 
 // In the reverse of the order of starting: first no new requests, last no database.

@@ -1,5 +1,6 @@
 // Puts the service together: pools, gates, operations, HTTP. Nothing is made at import time.
 import { randomBytes } from 'node:crypto'
+import { type GuardedClient, openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import { openDns } from '../adapters/system-dns/system-dns.ts'
 import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import { openMetrics } from '../faces/metrics/metrics.ts'
@@ -15,6 +16,8 @@ import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
+import { inFlightMessages } from './delivery.ts'
+import { openHooks } from './hooks.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
 
@@ -49,6 +52,8 @@ export type ServiceNeeds = {
   afterAct?: () => void
   /** Where clients find the SMTP relay. */
   relay?: Relay
+  /** Under test: the way to the certificates and confirmations of upstream feedback. */
+  hookClient?: Pick<GuardedClient, 'request'>
   /** Under test: operations of the test's own beside the declared ones. */
   extraOperations?: Operation[]
 }
@@ -59,27 +64,15 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   const { config, pools, log, baseUrl, strict } = needs
   const { cursor_key } = await ensureInstallation(pools.db, randomBytes(32))
   const version = packageVersion()
-  const rateFactor = config.rateLimitFactor
-  const { relay = { enabled: false, host: '', port: 0 } } = needs
-  const operations = [
-    ...declareOperations({
-      dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
-      probes: probesOf(config),
-      relay,
-      version,
-      baseUrl,
-      rateFactor,
-    }),
-    ...(needs.extraOperations ?? []),
-  ]
   const now = needs.now ?? (() => new Date())
+  const operations = operationsOf(needs, version)
   const gates = openGates(operations, {
     db: pools.db,
     quick: pools.quick,
     log,
     now,
     cursorKey: cursor_key,
-    rateFactor,
+    rateFactor: config.rateLimitFactor,
     afterAct: (op) => op.effect === 'irreversible' && needs.afterAct?.(),
     strict,
   })
@@ -90,6 +83,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     version,
     baseUrl,
     trackingKeys: needs.trackingKeys,
+    hooks: hooksOf(needs),
     metrics: openMetrics(),
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
@@ -102,6 +96,25 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     isStopping = true
   }
   return { http, operations, beginStopping }
+}
+
+function operationsOf(needs: ServiceNeeds, version: string): Operation[] {
+  const { config, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
+  const declared = declareOperations({
+    dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
+    probes: probesOf(config),
+    relay,
+    version,
+    baseUrl,
+    rateFactor: config.rateLimitFactor,
+    inFlightMessages: inFlightMessages(config.transport),
+  })
+  return [...declared, ...extraOperations]
+}
+
+function hooksOf({ config, hookClient, log }: ServiceNeeds): ReturnType<typeof openHooks> {
+  const client = hookClient ?? openGuardedClient({ allowPrivate: false })
+  return openHooks({ topics: config.snsTopics ?? [], client, log })
 }
 
 function probesOf({ transport }: Config): Probes {

@@ -7,11 +7,42 @@ export type Example = { path: string; body?: unknown }
 
 const message = { from: 'shop@example.com', to: 'anna@example.com', subject: 'Hello', text: 'Hello.' }
 
+const v3Message = {
+  sender: { email: 'shop@example.com' },
+  to: [{ email: 'anna@example.com' }],
+  subject: 'Hello',
+  textContent: 'Hello.',
+}
+const template = {
+  templateName: 'Welcome',
+  subject: 'Welcome',
+  sender: { email: 'shop@example.com' },
+  htmlContent: '<p>Hello {{ params.name }}</p>',
+}
+
 const examples: Record<string, Partial<Example>> = {
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
   'suppression.create': { body: { email: 'gone@example.com' } },
+  'v3.email.send': { body: v3Message },
+  'v3.email.log': { path: '/v3/smtp/emails?email=anna@example.com' },
+  'v3.template.create': { body: template },
+  'v3.template.get': { path: '/v3/smtp/templates/1' },
+  'v3.template.update': { path: '/v3/smtp/templates/1', body: { subject: 'Hello' } },
+  'v3.template.delete': { path: '/v3/smtp/templates/1' },
+  'v3.template.test': { path: '/v3/smtp/templates/1/sendTest', body: { emailTo: ['anna@example.com'] } },
+}
+
+async function templatePath(app: App, key: string): Promise<string> {
+  const { body } = await app.call('POST', '/v3/smtp/templates', { key, body: template })
+  return `/v3/smtp/templates/${body.id}`
+}
+
+async function scheduledId(app: App, key: string): Promise<string> {
+  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { body } = await app.call('POST', '/v3/smtp/email', { key, body: { ...v3Message, scheduledAt } })
+  return encodeURIComponent(body.messageId)
 }
 
 /** What must exist first, made by other operations of the interface. */
@@ -31,6 +62,21 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   'suppression.delete': async (app, key) => {
     await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gone@example.com' } })
     return { path: '/api/v1/suppressions/gone%40example.com' }
+  },
+  'v3.email.cancel': async (app, key) => ({ path: `/v3/smtp/email/${await scheduledId(app, key)}` }),
+  'v3.email.scheduled': async (app, key) => ({ path: `/v3/smtp/emailStatus/${await scheduledId(app, key)}` }),
+  'v3.email.get': async (app, key) => {
+    await app.call('POST', '/v3/smtp/email', { key, body: v3Message })
+    const { body } = await app.call('GET', '/v3/smtp/emails?email=anna@example.com', { key })
+    return { path: `/v3/smtp/emails/${body.transactionalEmails[0].uuid}` }
+  },
+  'v3.template.get': async (app, key) => ({ path: await templatePath(app, key) }),
+  'v3.template.update': async (app, key) => ({ path: await templatePath(app, key) }),
+  'v3.template.delete': async (app, key) => ({ path: await templatePath(app, key) }),
+  'v3.template.test': async (app, key) => ({ path: `${await templatePath(app, key)}/sendTest` }),
+  'v3.blocked_contact.delete': async (app, key) => {
+    await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gone@example.com' } })
+    return { path: '/v3/smtp/blockedContacts/gone%40example.com' }
   },
 }
 

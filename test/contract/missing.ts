@@ -1,9 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
-  'POST /v3/smtp/email',
-  'GET /v3/smtp/templates',
   'POST /v3/transactionalSMS/sms',
-  'GET /v3/smtp/statistics/aggregatedReport',
   'POST /api/v1/automations/abandoned-cart',
   'POST /api/v1/campaigns/conversion',
   'POST /api/v1/campaigns/preview',
@@ -108,4 +105,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 105
+export const missingAtMost = 102

@@ -52,7 +52,10 @@ async function answer(gates: Gates, request: FastifyRequest, reply: FastifyReply
   if (replayed) reply.header('idempotency-replayed', 'true')
   reply.code(status)
   if (body === '') return reply.send()
-  return reply.type(request.admission.op.replyType ?? 'application/json; charset=utf-8').send(body)
+  const { replyType } = request.admission.op
+  // What is not JSON is bytes, one to a character.
+  if (replyType) return reply.type(replyType).send(Buffer.from(body, 'latin1'))
+  return reply.type('application/json; charset=utf-8').send(body)
 }
 
 export function callOf({ id, ip, headers }: FastifyRequest): Call {

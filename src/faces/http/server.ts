@@ -14,6 +14,7 @@ import { parseJson } from '../../kernel/json.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { pathUnknown } from '../../kernel/refusals.ts'
 import { refusalOfFramework, sendRefusal } from './errors.ts'
+import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
 import { type PageNeeds, servePages } from './pages.ts'
 import { type ProbeNeeds, serveProbes } from './probes.ts'
@@ -24,6 +25,7 @@ import { serveTracking, type TrackingFaceNeeds } from './tracking.ts'
 
 export type HttpNeeds = PageNeeds &
   ProbeNeeds &
+  HookFaceNeeds &
   TrackingFaceNeeds & { gates: Gates; operations: Operation[]; trustedProxies: number }
 
 export type HttpFace = {
@@ -79,6 +81,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   bindOperations(app, needs.gates, needs.operations)
   serveProbes(app, needs)
   serveTracking(app, needs)
+  await serveHooks(app, needs)
   await servePages(app, needs)
   return app
 }

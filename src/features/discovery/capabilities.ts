@@ -19,6 +19,8 @@ export const Capabilities = closed({
   scopes: Type.Array(closed({ name: words(scopeNames), allows: Type.String() })),
   limits: closed({
     requests_per_minute: closed({ default: Count, operations: Type.Record(Type.String(), Count) }),
+    /** Of one process: so many messages at most a crash can send twice. */
+    in_flight_messages: Count,
     page: closed({ smallest: Count, largest: Count, default: Count }),
     idempotency: closed({
       longest_key: Count,
@@ -30,7 +32,13 @@ export const Capabilities = closed({
   operations: closed({ own: Count, compatible: Count }),
 })
 
-type Described = { version: string; baseUrl: string; longestIdempotencyKey: number; rateFactor: number }
+type Described = {
+  version: string
+  baseUrl: string
+  longestIdempotencyKey: number
+  rateFactor: number
+  inFlightMessages: number
+}
 
 /**
  * Kept short on purpose, since agents ask for it first; the operations one by one are in the OpenAPI document.
@@ -59,7 +67,8 @@ export function describeCapabilities(
   })
 }
 
-function describeLimits(operations: readonly Operation[], { longestIdempotencyKey, rateFactor }: Described) {
+function describeLimits(operations: readonly Operation[], about: Described) {
+  const { longestIdempotencyKey, rateFactor, inFlightMessages } = about
   const special = operations.filter(({ perMinute }) => perMinute !== usualPerMinute)
   return {
     requests_per_minute: {
@@ -68,6 +77,7 @@ function describeLimits(operations: readonly Operation[], { longestIdempotencyKe
         special.map((op) => [operationId(op), Math.floor(op.perMinute * rateFactor)]),
       ),
     },
+    in_flight_messages: inFlightMessages,
     page: { smallest: 1, largest: 200, default: 50 },
     idempotency: {
       longest_key: longestIdempotencyKey,

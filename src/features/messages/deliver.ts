@@ -12,6 +12,7 @@ import { claimDue, type DueRow, leaveQueue, loadDue, releaseClaims } from './del
 import { lanes, type Stream } from './model.ts'
 import { type HandedOver, settle } from './settle.ts'
 import { actOf, simulatedOutcome } from './simulator.ts'
+import { openPace, type Pace } from './upstream-rate.ts'
 
 export type DeliveryNeeds = ComposeNeeds & {
   log: Log
@@ -35,18 +36,25 @@ const batch = 200
 type Due = DueRow & { attempts: number; leaseEnds: number }
 
 export function startDelivery(needs: DeliveryNeeds): Delivery {
-  const running = (Object.keys(lanes) as Stream[]).map((stream) => startLane(needs, lanes[stream]))
+  const pace = needs.transport.perSecond && openPace(needs)
+  const running = (Object.keys(lanes) as Stream[]).map((stream) =>
+    startLane({ ...needs, pace }, lanes[stream]),
+  )
   return {
     wake() {
       for (const lane of running) lane.wake()
     },
     async stop() {
-      await Promise.all(running.map((lane) => lane.stop()))
+      const stopped = running.map((lane) => lane.stop())
+      pace?.stop()
+      await Promise.all(stopped)
     },
   }
 }
 
-function startLane(needs: DeliveryNeeds, lane: number): Delivery {
+type LaneNeeds = DeliveryNeeds & { pace: Pace | undefined }
+
+function startLane(needs: LaneNeeds, lane: number): Delivery {
   const { leaseSeconds } = needs
   const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver))
   const waiting: Due[] = []
@@ -55,7 +63,8 @@ function startLane(needs: DeliveryNeeds, lane: number): Delivery {
   let wakeUp = () => {}
 
   async function refill() {
-    const claimed = await claimDue(needs.db, { lane, limit: batch, leaseSeconds })
+    const limit = await claimLimit(needs)
+    const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds })
     const attempts = new Map(claimed.map((one) => [one.message_id, one.attempts]))
     const leaseEnds = performance.now() + leaseSeconds * 1000
     const found = claimed.length > 0 ? await loadDue(needs.db, [...attempts.keys()]) : []
@@ -101,12 +110,19 @@ function startLane(needs: DeliveryNeeds, lane: number): Delivery {
 
   async function work() {
     for (let due = await take(); due; due = await take()) {
-      const one = due
-      await handOver(needs, one)
-        .then((outcome) => record({ due: one, outcome, eventId: newUuid() }))
-        // The lease gives it back.
-        .catch((error) => needs.log.error({ err: error, message: one.id }, 'delivery failed'))
+      const { id } = due
+      // The lease gives it back.
+      await deliver(due).catch((error) => needs.log.error({ err: error, message: id }, 'delivery failed'))
     }
+  }
+
+  async function deliver(due: Due): Promise<void> {
+    const isLate = () => due.leaseEnds - performance.now() < leaseSeconds * 250
+    const turn = needs.pace && goesUpstream(due) ? await needs.pace.turn(isLate) : 'go'
+    if (turn === 'stopped') waiting.push(due)
+    if (turn !== 'go') return
+    const outcome = await handOver(needs, due)
+    await record({ due, outcome, eventId: newUuid() })
   }
 
   // While the database is away the slot stays taken: what a lost result sends twice is bounded by the slots.
@@ -142,11 +158,29 @@ function isOutage(error: unknown): boolean {
   return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
 }
 
+/** Not more than the upstream takes long before the lease ends. */
+async function claimLimit({ pace, leaseSeconds }: LaneNeeds): Promise<number> {
+  const rate = pace ? await pace.perSecond() : null
+  return rate === null ? batch : Math.min(batch, Math.max(1, Math.floor((rate * leaseSeconds) / 8)))
+}
+
+const isCaptured = ({ recipient, mode }: Due) => mode === 'test' || actOf(recipient) !== undefined
+
+const goesUpstream = (due: Due) => due.status === 'queued' && due.suppressed === null && !isCaptured(due)
+
+const marketingRefused = {
+  kind: 'rejected',
+  smtpCode: null,
+  enhancedCode: '5.7.1',
+  message: 'The upstream takes transactional mail only: marketing mail needs another transport',
+} as const
+
 async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['outcome']> {
   if (due.status !== 'queued') return { kind: 'gone' }
   if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
   const act = actOf(due.recipient)
-  const transport = act || due.mode === 'test' ? needs.capture : needs.transport
+  const transport = isCaptured(due) ? needs.capture : needs.transport
+  if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
   const raw = await composeDue(needs, due, transport)
   const told = act && simulatedOutcome(act, due.attempts)
   if (told && told.kind !== 'accepted') return told

@@ -5,6 +5,7 @@ import type { Db } from '../../kernel/db.ts'
 import { type Address, domainOf } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { Refusal } from '../../kernel/refusal.ts'
+import { invalidParameter } from '../../kernel/refusals.ts'
 import { refuseForeignSender, spendUpTo } from '../accounts/usage/spend-sending.ts'
 import { findSuppressed } from '../suppressions/queries.ts'
 import {
@@ -14,6 +15,7 @@ import {
   insertQueueRows,
   type NewMessage,
 } from './insert-queries.ts'
+import { hasControl } from './mime/safe.ts'
 import { lanes, type Source, type Stream } from './model.ts'
 import { recipientSuppressed } from './refusals.ts'
 
@@ -55,7 +57,7 @@ export type Outgoing = {
 export type Queued = { id: string; status: 'queued' | 'suppressed'; outgoing: Outgoing }
 
 export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queued | Refusal)[]> {
-  const results: (Queued | Refusal)[] = outgoing.map(refuseSender)
+  const results: (Queued | Refusal)[] = outgoing.map(admit)
   await markSuppressed(db, results)
   await countAgainstCaps(db, results)
   await write(
@@ -65,14 +67,30 @@ export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queu
   return results
 }
 
-function refuseSender(outgoing: Outgoing): Queued | Refusal {
+function admit(outgoing: Outgoing): Queued | Refusal {
   try {
+    refuseUnwritable(outgoing)
     refuseForeignSender(outgoing.caller, domainOf(outgoing.from.email))
     return { id: newUuid(), status: 'queued', outgoing }
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error
   }
+}
+
+// What composing or storing would choke on is refused now: an accepted message is one that can be sent.
+function refuseUnwritable({ raw, parts, subject, attachments, metadata = {} }: Outgoing): void {
+  const { from, to = [], cc = [], replyTo = [], html = '', text = '' } = parts ?? {}
+  const names = [from, ...to, ...cc, ...replyTo].map((one) => one?.name ?? '')
+  const files = attachments.map(({ filename }) => filename)
+  const inHeaders = { subject: raw ? [] : [subject], name: names, filename: files }
+  const stored = { html: [html], text: [text], metadata: Object.entries(metadata).flat() }
+  for (const [param, values] of Object.entries(inHeaders))
+    if (values.some(hasControl))
+      throw invalidParameter({ param, message: `${param} contains a line break or control character.` })
+  for (const [param, values] of Object.entries(stored))
+    if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
+      throw invalidParameter({ param, message: `${param} contains NUL or half of a surrogate pair.` })
 }
 
 async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<void> {

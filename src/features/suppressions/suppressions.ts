@@ -5,6 +5,7 @@ import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
 import { deleteSuppression, insertSuppression, listSuppressions, type SuppressionRef } from './queries.ts'
+import { queueUnsuppression } from './upstream-queries.ts'
 
 export const reasons = ['hard_bounce', 'soft_bounce_limit', 'complaint', 'unsubscribe', 'manual'] as const
 export type Reason = (typeof reasons)[number]
@@ -27,7 +28,10 @@ export async function suppressByHand(ctx: Ctx, given: string) {
 
 export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
   const email = readParam(given)
-  if ((await deleteSuppression(ctx.db, { accountId: ctx.caller.accountId, email })) > 0) return email
+  if ((await deleteSuppression(ctx.db, { accountId: ctx.caller.accountId, email })) > 0) {
+    await queueUnsuppression(ctx.db, email)
+    return email
+  }
   throw notFound({ message: `${email} is not on the suppression list.` })
 }
 

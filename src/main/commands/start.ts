@@ -23,7 +23,8 @@ Examples:
       const starting = start(options)
       stopOnSignals(starting)
       const running = await starting
-      if (json) sayJson({ url: running.url ?? null, key: running.madeKey, database: running.database })
+      const { url = null, smtp = null, madeKey: key, database } = running
+      if (json) sayJson({ url, smtp, key, database })
       else say(banner(running))
     })
 }
@@ -35,9 +36,10 @@ function readRoles(given: string): Role[] {
   throw new CommandFault(`there is no role ${JSON.stringify(unknown)}; known: ${roles.join(', ')}`, 2)
 }
 
-function banner({ url, madeKey, database }: Running): string {
+function banner({ url, smtp, madeKey, database }: Running): string {
   const lines = ['', 'Posthorn is ready.', '']
   if (url) lines.push(`  API       ${url}/api/v1`, `  Docs      ${url}/docs`)
+  if (smtp) lines.push(`  SMTP      ${smtp} (user apikey, password your key)`)
   lines.push(`  Database  ${database}`)
   if (madeKey) lines.push(`  Key       ${madeKey}`, '', '  The key is shown only now. Keep it.')
   if (madeKey && url) lines.push('', '  Try it:', `  curl -H 'api-key: ${madeKey}' ${url}/api/v1/usage`)

@@ -1,0 +1,71 @@
+import type { Db } from '../../kernel/db.ts'
+import { int, row, text } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+
+/** False when it was seen before. Of two at the same time, the second waits for the first's commit. */
+export async function rememberFeedback(
+  db: Db,
+  seen: { provider: string; id: string; at: Date },
+): Promise<boolean> {
+  const inserted = await db.run(sql`
+    insert into feedback_seen (provider, id, seen_at)
+    values (${seen.provider}, ${seen.id}, ${seen.at})
+    on conflict (provider, id) do nothing`)
+  return inserted > 0
+}
+
+export function deleteOldFeedback(db: Db, before: Date) {
+  return db.run(sql`delete from feedback_seen where seen_at < ${before}`)
+}
+
+export type FeedbackTarget = { id: string; account_id: string; recipient: string; attempts: number }
+
+const Target = row<FeedbackTarget>({ id: text, account_id: text, recipient: text, attempts: int })
+
+/** The row stays locked: what is recorded about one message is recorded one after the other. */
+export function findByRef(db: Db, ref: string) {
+  return db.maybe(
+    Target,
+    sql`
+    -- all accounts: an upstream knows the message, not its account
+    select id, account_id, recipient, attempts from messages where id = ${ref} and mode = 'live' for update`,
+  )
+}
+
+export function findByUpstreamId(db: Db, upstreamId: string, recipient: string) {
+  return db.maybe(
+    Target,
+    sql`
+    -- all accounts: an upstream knows the message, not its account
+    select id, account_id, recipient, attempts
+      from messages
+     where upstream_id = ${upstreamId}
+       and recipient = ${recipient}
+       and mode = 'live'
+     order by id
+     limit 1
+       for update`,
+  )
+}
+
+export type Taken = { accountId: string; id: string; at: Date; upstreamId: string | null }
+
+/** True when nobody knew yet that the upstream has it. Its row in the queue is left to the next claim. */
+export async function markTaken(db: Db, { accountId, id, at, upstreamId }: Taken): Promise<boolean> {
+  const changed = await db.run(sql`
+    update messages
+       set status = 'sent', sent_at = ${at}, last_error = null, upstream_id = coalesce(${upstreamId}, upstream_id)
+     where account_id = ${accountId}
+       and id = ${id}
+       and status = 'queued'`)
+  return changed > 0
+}
+
+export function markSuppressed(db: Db, accountId: string, id: string, error: string) {
+  return db.run(sql`
+    update messages
+       set status = 'suppressed', last_error = ${error}::jsonb
+     where account_id = ${accountId}
+       and id = ${id}
+       and status in ('queued', 'sent')`)
+}

@@ -1,0 +1,121 @@
+// What the header of a relayed message says, or the first thing in it that cannot be sent on.
+import { decodeWords } from 'postal-mime'
+import { type Address, readAddress } from '../../../kernel/email-address.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { isMessageId } from '../mime/safe.ts'
+import { fieldsNamed, type RelayedMail, valueIn } from './mail.ts'
+
+export type ReadMail = {
+  from: Address
+  subject: string
+  tag?: string
+  metadata?: Record<string, string>
+  /** Only one that can be sent on. */
+  messageId?: string
+}
+
+export function readMail(mail: RelayedMail): ReadMail {
+  refuseUnreadable(mail)
+  refuseDoubled(mail)
+  refuseLoop(mail)
+  refuseTemplate(mail)
+  const messageId = valueIn(mail, 'message-id')
+  return {
+    from: readFrom(mail),
+    subject: readable(valueIn(mail, 'subject') ?? '', longestSubject),
+    tag: readTag(mail),
+    metadata: readMetadata(mail),
+    messageId: messageId !== undefined && isMessageId(messageId) ? messageId : undefined,
+  }
+}
+
+const longestSubject = 2_000
+const longestName = 200
+
+const refuse = (param: string, message: string) => invalidParameter({ message, param })
+
+const fieldForm = /^[!-9;-~]+[ \t]*:(?:[\t -~]|\r\n(?=[ \t]))*$/
+
+function refuseUnreadable({ fields, isHeadTooLong }: RelayedMail): void {
+  if (isHeadTooLong) throw refuse('header', 'The header of the message is too long.')
+  for (const { text, name } of fields) {
+    if (fieldForm.test(text)) continue
+    // SMTPUTF8 is not offered, so text outside ASCII has to come as encoded-words.
+    const isNamed = /^[!-9;-~]+[ \t]*:/.test(text)
+    throw isNamed
+      ? refuse(name, `The header ${name} holds characters outside printable ASCII; encode them (RFC 2047).`)
+      : refuse('header', 'The header of the message holds a line that is not a header field.')
+  }
+}
+
+// RFC 5322 §3.6 and RFC 2045: programs differ in which of two they believe.
+const once = [
+  ...['from', 'sender', 'reply-to', 'to', 'cc', 'subject', 'date', 'message-id', 'in-reply-to', 'references'],
+  ...['mime-version', 'content-type', 'content-transfer-encoding'],
+]
+
+function refuseDoubled(mail: RelayedMail): void {
+  const doubled = once.find((name) => fieldsNamed(mail, name).length > 1)
+  if (doubled) throw refuse(doubled, `The message has more than one ${doubled} header.`)
+}
+
+const mostHops = 50
+const mostOwnHops = 4
+
+function refuseLoop(mail: RelayedMail): void {
+  const hops = fieldsNamed(mail, 'received')
+  const own = hops.filter(({ text }) => text.includes('(Posthorn)'))
+  if (hops.length <= mostHops && own.length <= mostOwnHops) return
+  throw refuse('received', 'The message has passed through too many servers; it seems to go in a loop.')
+}
+
+// To send the bare message in place of the template that was asked for would be worse than to refuse it.
+function refuseTemplate(mail: RelayedMail): void {
+  if (valueIn(mail, 'x-sib-api', 'x-mailin-template') === undefined) return
+  throw refuse('X-SIB-API', 'Templates cannot be sent through the relay; use the HTTP interface.')
+}
+
+function readFrom(mail: RelayedMail): Address {
+  const given = valueIn(mail, 'from')
+  if (!given) throw refuse('from', 'The message has no From header.')
+  // The old form a@b (Name); everything else in brackets is left to fail as an address.
+  const read = readAddress(given.replace(/^([^\s<>"]+) +\(([^()\\]*)\)$/, '"$2" <$1>'))
+  if ('fault' in read) throw refuse('from', `The From header ${read.fault}.`)
+  const name = readable(read.name ?? '', longestName)
+  return name === '' ? { email: read.email } : { email: read.email, name }
+}
+
+/** Decoded for people to read; what was encoded may be anything, also what no database takes. */
+function readable(text: string, longest: number): string {
+  const plain = decodeWords(text).toWellFormed()
+  return plain
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, longest)
+    .toWellFormed()
+}
+
+const ownTag = /^[A-Za-z0-9_.-]{1,64}$/
+const longestForeignTag = 64
+
+/** The compatible provider takes any short text as a tag; ours are as strict as over HTTP. */
+function readTag(mail: RelayedMail): string | undefined {
+  const own = valueIn(mail, 'x-posthorn-tag')
+  if (own !== undefined && !ownTag.test(own))
+    throw refuse('X-Posthorn-Tag', 'X-Posthorn-Tag must have up to 64 characters of A-Za-z0-9_.-')
+  const foreign = own ?? readable(valueIn(mail, 'x-mailin-tag') ?? '', longestForeignTag + 1)
+  if (foreign.length > longestForeignTag)
+    throw refuse('X-Mailin-Tag', `X-Mailin-Tag must have up to ${longestForeignTag} characters.`)
+  return foreign || undefined
+}
+
+const customHeader = 'X-Mailin-custom'
+const longestCustom = 2_000
+
+function readMetadata(mail: RelayedMail): Record<string, string> | undefined {
+  const custom = readable(valueIn(mail, customHeader.toLowerCase()) ?? '', longestCustom + 1)
+  if (custom === '') return undefined
+  if (custom.length > longestCustom)
+    throw refuse(customHeader, `${customHeader} must have up to ${longestCustom} characters.`)
+  return { [customHeader]: custom }
+}

@@ -1,0 +1,109 @@
+// From messages as the relay took them to queued ones, a row for each recipient.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
+import { domainOf, readEmail } from '../../../kernel/email-address.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { payloadTooLarge } from '../../../kernel/refusals.ts'
+import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
+import { findSuppressed } from '../../suppressions/queries.ts'
+import { type Outgoing, type Queued, suppressedRefusal } from '../queue-messages.ts'
+import { recipientInvalid } from '../refusals.ts'
+import type { RelayedMail } from './mail.ts'
+import { type Group, queueWhole } from './queue-whole.ts'
+import { readMail } from './read-mail.ts'
+import { rewriteMail } from './rewrite-mail.ts'
+
+export type Submission = { ctx: Ctx; envelopeFrom: string; recipients: string[]; mail: RelayedMail }
+
+/** `by` is our name in the Received line. */
+export async function submitMails(
+  db: Db,
+  submissions: Submission[],
+  by: string,
+): Promise<(Queued[] | Refusal)[]> {
+  const prepared = submissions.map((one) => groupOrRefusal(one, by))
+  const checked = await refuseSuppressed(db, prepared)
+  const groups = checked.filter((one): one is Group => !(one instanceof Refusal))
+  const queued = await queueWhole(db, groups)
+  const results = new Map(groups.map((group, i) => [group, queued[i]]))
+  return checked.map((one) => {
+    const result = one instanceof Refusal ? one : results.get(one)
+    if (!result) throw new Error('a message was neither queued nor refused')
+    return result
+  })
+}
+
+function groupOrRefusal(submission: Submission, by: string): Group | Refusal {
+  try {
+    return groupOf(submission, by)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+// Every recipient has a copy of its own in the database.
+const mostBytesInAll = 200 * 1024 * 1024
+
+function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string): Group {
+  const { caller, now, requestId } = ctx
+  // The null sender has no domain; the From header is checked either way.
+  if (envelopeFrom !== '') refuseForeignSender(caller, domainOf(envelopeFrom))
+  const read = readMail(mail)
+  const domain = domainOf(read.from.email)
+  refuseForeignSender(caller, domain)
+  const messageId = read.messageId ?? `<${newUuid().replaceAll('-', '')}@${domain}>`
+  const raw = rewriteMail(mail, { by, requestId, now, messageId })
+  const emails = uniqueEmails(recipients)
+  if (raw.length * emails.length > mostBytesInAll)
+    throw payloadTooLarge({ message: 'The message is too large for so many recipients; send it to fewer.' })
+  const shared = {
+    ...{ caller, now, raw, messageId, from: read.from, subject: read.subject, metadata: read.metadata },
+    source: 'smtp' as const,
+    stream: 'transactional' as const,
+    attachments: [],
+    tags: read.tag === undefined ? [] : [read.tag],
+    batchId: emails.length > 1 ? newUuid() : undefined,
+    // What comes composed is sent as it stands, without pixel and tracked links.
+    track: { opens: false, clicks: false },
+    suppressed: 'record' as const,
+  }
+  return emails.map((email) => ({ ...shared, recipient: { email }, parts: partsFor(shared.from, email) }))
+}
+
+// Rows hold recipients in lower case; where that would change the address, the hand-over reads it here.
+function partsFor(from: Outgoing['from'], email: string): Outgoing['parts'] {
+  return email === email.toLowerCase() ? undefined : { from, to: [{ email }], headers: [] }
+}
+
+function uniqueEmails(recipients: string[]): string[] {
+  const found = new Map<string, string>()
+  for (const given of recipients) {
+    const email = readEmail(given)
+    if (email === undefined) throw recipientInvalid({ param: 'recipients' })
+    if (!found.has(email.toLowerCase())) found.set(email.toLowerCase(), email)
+  }
+  return [...found.values()]
+}
+
+/** A message of which nobody would get anything is refused; beside others, a suppressed recipient is recorded. */
+async function refuseSuppressed(db: Db, prepared: (Group | Refusal)[]): Promise<(Group | Refusal)[]> {
+  const refs = prepared.flatMap((one) => (one instanceof Refusal ? [] : one.map(refOf)))
+  if (refs.length === 0) return prepared
+  const found = await findSuppressed(db, refs)
+  const reasons = new Map(found.map((one) => [`${one.account_id} ${one.email}`, one.reason]))
+  return prepared.map((one) => {
+    if (one instanceof Refusal) return one
+    const hits = one.map(refOf).flatMap(({ accountId, email }) => {
+      const reason = reasons.get(`${accountId} ${email}`)
+      return reason === undefined ? [] : { email, reason }
+    })
+    const [first] = hits
+    return first && hits.length === one.length ? suppressedRefusal(first.email, first.reason) : one
+  })
+}
+
+function refOf({ caller, recipient }: Outgoing) {
+  return { accountId: caller.accountId, email: recipient.email.toLowerCase() }
+}

@@ -1,0 +1,110 @@
+// Keeps all processes together under the rate that an upstream allows.
+import type { Db } from '../../kernel/db.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Transport } from '../../kernel/ports.ts'
+import { takeSlots } from './upstream-rate-queries.ts'
+
+export type Turn = 'go' | 'late' | 'stopped'
+
+export type Pace = {
+  /** `isLate` is asked when the turn comes, so that no slot is spent on what may not be sent any more. */
+  turn(isLate: () => boolean): Promise<Turn>
+  perSecond(): Promise<number | null>
+  stop(): void
+}
+
+export type PaceNeeds = { db: Db; log: Log; transport: Transport }
+
+type Waiting = { isLate: () => boolean; resolve: (turn: Turn) => void; reject: (error: unknown) => void }
+
+// Until the upstream has told its own: what Amazon gives to a new account.
+const cautious = 1
+
+export function openPace(needs: PaceNeeds): Pace {
+  const waiting: Waiting[] = []
+  const stopping = new AbortController()
+  let known: number | null = cautious
+  let isDispensing = false
+
+  async function perSecond(): Promise<number | null> {
+    try {
+      known = (await needs.transport.perSecond?.()) ?? null
+    } catch (error) {
+      needs.log.warn(
+        { err: error, perSecond: known },
+        'the upstream did not tell its rate; the last one is kept',
+      )
+    }
+    return known
+  }
+
+  async function dispense(): Promise<void> {
+    if (isDispensing) return
+    isDispensing = true
+    try {
+      while (waiting.length > 0 && !stopping.signal.aborted) await giveTurns()
+    } catch (error) {
+      for (const one of waiting.splice(0)) one.reject(error)
+    } finally {
+      isDispensing = false
+    }
+  }
+
+  async function giveTurns(): Promise<void> {
+    const rate = await perSecond()
+    const ready = takeReady(waiting, rate)
+    if (ready.length === 0) return
+    const wait = rate === null ? 0 : await firstSlot(needs, ready.length, rate)
+    const start = performance.now() + wait
+    for (const [i, one] of ready.entries()) {
+      if (rate !== null) await sleepUntil(start + (i * 1000) / rate, stopping.signal)
+      one.resolve(stopping.signal.aborted ? 'stopped' : 'go')
+    }
+  }
+
+  return {
+    turn: (isLate) =>
+      new Promise((resolve, reject) => {
+        if (stopping.signal.aborted) return resolve('stopped')
+        waiting.push({ isLate, resolve, reject })
+        dispense()
+      }),
+    perSecond,
+    stop() {
+      stopping.abort()
+      for (const one of waiting.splice(0)) one.resolve('stopped')
+    },
+  }
+}
+
+/** A quarter of a second's worth at most: slots that are taken early are slots that others cannot use. */
+function takeReady(waiting: Waiting[], rate: number | null): Waiting[] {
+  const most = rate === null ? waiting.length : Math.max(1, Math.floor(rate / 4))
+  const ready: Waiting[] = []
+  while (ready.length < most) {
+    const next = waiting.shift()
+    if (!next) break
+    if (next.isLate()) next.resolve('late')
+    else ready.push(next)
+  }
+  return ready
+}
+
+async function firstSlot({ db, transport }: PaceNeeds, count: number, perSecond: number): Promise<number> {
+  const { wait_ms } = await takeSlots(db, { upstream: transport.kind, count, perSecond })
+  return wait_ms
+}
+
+function sleepUntil(time: number, stopping: AbortSignal): Promise<void> {
+  const ms = time - performance.now()
+  if (ms < 1 || stopping.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      stopping.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    stopping.addEventListener('abort', done)
+  })
+}

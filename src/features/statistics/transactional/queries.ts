@@ -1,0 +1,190 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { type Sql, sql, when } from '../../../kernel/sql.ts'
+import type { Range } from '../../transactional/v3/dates.ts'
+import type { ReportWord } from '../../transactional/v3/event-words.ts'
+
+/** Which opens and clicks the account counts. */
+export type Counted = { robots: boolean; proxies: boolean }
+
+// The provider's words. A request is the acceptance, which the message itself tells.
+const word = sql`
+  case e.type
+    when 'delivery' then 'delivered'
+    when 'bounce' then case e.data ->> 'bounce_type' when 'hard' then 'hardBounces' else 'softBounces' end
+    when 'complaint' then 'spam'
+    when 'click' then 'clicks'
+    when 'open' then case e.data ->> 'classification' when 'privacy_proxy' then 'loadedByProxy' else 'opened' end
+    when 'unsubscribe' then 'unsubscribed'
+    else e.type
+  end`
+
+const byPeople = ({ robots }: Counted) =>
+  robots ? sql`` : sql`and e.data ->> 'classification' is distinct from 'robot'`
+
+export type EventFilter = Range & {
+  words?: ReportWord[]
+  email?: string
+  tag?: string
+  messageId?: string
+  templateId?: number
+}
+
+const ofMessage = (filter: EventFilter): Sql => sql`
+       and m.stream = 'transactional'
+       ${when(filter.email, (email) => sql`and m.recipient = ${email}`)}
+       ${when(filter.tag, (tag) => sql`and ${tag} = any(m.tags)`)}
+       ${when(filter.messageId, (id) => sql`and m.message_id = ${id}`)}
+       ${when(filter.templateId, (id) => sql`and m.template_id = ${id}`)}`
+
+export type EventRow = {
+  id: string
+  word: ReportWord
+  at: Date
+  data: Record<string, unknown>
+  recipient: string
+  subject: string
+  message_id: string
+  sender: string
+  tag: string | null
+  template_id: string | null
+}
+
+const Event = row<EventRow>({
+  id: text,
+  word: json(),
+  at: time,
+  data: json(),
+  recipient: text,
+  subject: text,
+  message_id: text,
+  sender: text,
+  tag: maybe(text),
+  template_id: maybe(text),
+})
+
+type Wanted = {
+  filter: EventFilter
+  counted: Counted
+  after: { at: string; id: string } | undefined
+  offset: number
+  limit: number
+  ascending: boolean
+}
+
+const theMessage = sql`m.recipient, m.subject, m.message_id, m.sender, m.tag, m.template_id`
+
+export function listEmailEvents(db: Db, accountId: string, wanted: Wanted) {
+  const { filter, counted, after, ascending } = wanted
+  return db.many(
+    Event,
+    sql`
+    select *
+      from (select e.id, ${word} as word, e.at, e.data, ${theMessage}
+              from message_events e
+              join messages m on m.id = e.message_id
+             where e.account_id = ${accountId}
+               and e.type <> 'sent'
+               and e.at >= ${filter.since}
+               and e.at < ${filter.until}
+               ${byPeople(counted)}
+               ${ofMessage(filter)}
+            union all
+            select m.id, 'requests', m.created_at, '{}'::jsonb, ${theMessage}
+              from messages m
+             where m.account_id = ${accountId}
+               and m.created_at >= ${filter.since}
+               and m.created_at < ${filter.until}
+               ${ofMessage(filter)}) events
+     where true
+       ${when(filter.words, (words) => sql`and word = any(${words}::text[])`)}
+       ${when(after, ({ at, id }) =>
+         ascending
+           ? sql`and (at, id) > (${at}::timestamptz, ${id}::uuid)`
+           : sql`and (at, id) < (${at}::timestamptz, ${id}::uuid)`,
+       )}
+     order by ${ascending ? sql`at, id` : sql`at desc, id desc`}
+     limit ${wanted.limit}
+    offset ${wanted.offset}`,
+  )
+}
+
+export type Counts = {
+  delivered: number
+  hard_bounces: number
+  soft_bounces: number
+  clicks: number
+  unique_clicks: number
+  opens: number
+  unique_opens: number
+  spam: number
+  blocked: number
+  unsubscribed: number
+}
+
+export type DayCounts = Counts & { day: string }
+
+const CountsOfDay = row<DayCounts>({
+  day: text,
+  delivered: int,
+  hard_bounces: int,
+  soft_bounces: int,
+  clicks: int,
+  unique_clicks: int,
+  opens: int,
+  unique_opens: int,
+  spam: int,
+  blocked: int,
+  unsubscribed: int,
+})
+
+type Of = { range: Range; tag?: string; byDay: boolean }
+
+const dayOf = (at: Sql, byDay: boolean) =>
+  byDay ? sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')` : sql`''`
+
+/** One row a day, or one for all of it: what is unique over all is not the sum of the days. */
+export function countEvents(db: Db, accountId: string, { range, tag, byDay }: Of, counted: Counted) {
+  const opens = counted.proxies ? sql`word in ('opened', 'loadedByProxy')` : sql`word = 'opened'`
+  return db.many(
+    CountsOfDay,
+    sql`
+    select day,
+           count(*) filter (where word = 'delivered')::int as delivered,
+           count(*) filter (where word = 'hardBounces')::int as hard_bounces,
+           count(*) filter (where word = 'softBounces')::int as soft_bounces,
+           count(*) filter (where word = 'clicks')::int as clicks,
+           count(distinct message_id) filter (where word = 'clicks')::int as unique_clicks,
+           count(*) filter (where ${opens})::int as opens,
+           count(distinct message_id) filter (where ${opens})::int as unique_opens,
+           count(*) filter (where word = 'spam')::int as spam,
+           count(*) filter (where word = 'blocked')::int as blocked,
+           count(*) filter (where word = 'unsubscribed')::int as unsubscribed
+      from (select ${dayOf(sql`e.at`, byDay)} as day, ${word} as word, e.message_id
+              from message_events e
+              join messages m on m.id = e.message_id
+             where e.account_id = ${accountId}
+               and e.at >= ${range.since}
+               and e.at < ${range.until}
+               ${byPeople(counted)}
+               ${ofMessage({ ...range, tag })}) events
+     group by day`,
+  )
+}
+
+const Requests = row<{ day: string; requests: number }>({ day: text, requests: int })
+
+export function countRequests(db: Db, accountId: string, { range, tag, byDay }: Of) {
+  return db.many(
+    Requests,
+    sql`
+    select day, count(*)::int as requests
+      from (select ${dayOf(sql`m.created_at`, byDay)} as day
+              from messages m
+             where m.account_id = ${accountId}
+               and m.created_at >= ${range.since}
+               and m.created_at < ${range.until}
+               ${ofMessage({ ...range, tag })}) accepted
+     group by day`,
+  )
+}

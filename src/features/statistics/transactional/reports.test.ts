@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import { until } from '../../../../test/until.ts'
+
+const app = await makeApp({
+  deliver: true,
+  env: { POSTHORN_RETRY_FACTOR: '0.001', POSTHORN_RATE_LIMIT_FACTOR: '100' },
+})
+
+type Event = { email: string; event: string; reason?: string; messageId: string; tag?: string }
+
+const get = async (path: string) => (await app.call('GET', path)).body
+
+async function send(email: string, tags: string[] = []): Promise<string> {
+  const { status, body } = await app.call('POST', '/v3/smtp/email', {
+    body: {
+      sender: { email: 'shop@example.com' },
+      to: [{ email }],
+      subject: 'Hello',
+      htmlContent: '<p>Hi</p>',
+      tags,
+    },
+  })
+  assert.equal(status, 201)
+  return body.messageId
+}
+
+const simulated = (act: string) => `${act}@simulator.posthorn.test`
+let delivered = ''
+
+before(async () => {
+  delivered = await send('ann@example.com', ['alpha', 'beta'])
+  for (const act of ['hard-bounce', 'soft-bounce', 'complaint', 'defer']) await send(simulated(act))
+  await until(async () => {
+    const { requests, delivered, hardBounces, softBounces, spamReports } = await get(
+      '/v3/smtp/statistics/aggregatedReport',
+    )
+    return [requests, delivered, hardBounces, softBounces, spamReports].join() === '5,3,1,1,1'
+  }, 'all to be settled')
+})
+
+describe('reports', () => {
+  test('aggregated: over 90 days, over given days, of a tag', async () => {
+    const today = new Date().toISOString().slice(0, 10)
+    const all = await get('/v3/smtp/statistics/aggregatedReport')
+    assert.match(all.range, new RegExp(`^\\d{4}-\\d{2}-\\d{2}\\|${today}$`))
+    const tagged = await get(
+      `/v3/smtp/statistics/aggregatedReport?startDate=${today}&endDate=${today}&tag=beta`,
+    )
+    assert.deepEqual([tagged.range, tagged.requests, tagged.delivered], [`${today}|${today}`, 1, 1])
+    const codeOf = async (query: string) => (await get(`/v3/smtp/statistics/aggregatedReport?${query}`)).code
+    assert.equal(await codeOf('days=91'), 'out_of_range')
+    assert.equal(await codeOf('startDate=2026-01-01'), 'missing_parameter')
+    assert.equal(await codeOf('startDate=2026-01-01&endDate=2026-09-01'), 'out_of_range')
+    assert.equal(await codeOf('startDate=2026-02-01&endDate=2026-01-01'), 'invalid_parameter')
+    assert.equal(await codeOf('startDate=soon&endDate=2026-01-01'), 'invalid_parameter')
+    assert.equal(await codeOf('days=3&startDate=2026-01-01&endDate=2026-01-02'), 'invalid_parameter')
+  })
+
+  test('daily: every day of the range, newest first', async () => {
+    const { reports } = await get('/v3/smtp/statistics/reports?days=3')
+    assert.equal(reports.length, 3)
+    assert.deepEqual([reports[0].requests, reports[0].hardBounces, reports[2].requests], [5, 1, 0])
+    assert.equal((await get('/v3/smtp/statistics/reports')).reports.length, 10)
+    assert.equal((await get('/v3/smtp/statistics/reports?limit=31')).code, 'out_of_range')
+  })
+
+  test('events: in the provider’s words, filtered and paged', async () => {
+    const events = async (query: string): Promise<Event[]> =>
+      (await get(`/v3/smtp/statistics/events?${query}`)).events
+    const wordsOf = async (query: string) => (await events(query)).map(({ event }) => event)
+    const of = (act: string) => `email=${simulated(act)}`
+    assert.deepEqual((await wordsOf('email=ANN@example.com')).sort(), ['delivered', 'requests'])
+    assert.deepEqual((await wordsOf(of('hard-bounce'))).sort(), ['hardBounces', 'requests'])
+    assert.deepEqual(new Set(await wordsOf(of('defer'))), new Set(['requests', 'deferred', 'delivered']))
+    assert.deepEqual(await wordsOf(`${of('complaint')}&event=spam`), ['spam'])
+    assert.deepEqual((await wordsOf('event=bounces')).sort(), ['hardBounces', 'softBounces'])
+    assert.equal((await wordsOf('event=requests')).length, 5)
+    const found = await events(`messageId=${encodeURIComponent(delivered)}&event=delivered`)
+    assert.deepEqual([found[0]?.email, found[0]?.tag], ['ann@example.com', 'alpha'])
+    assert.equal((await wordsOf(`messageId=${encodeURIComponent(delivered.slice(1, -1))}`)).length, 2)
+    assert.equal((await wordsOf('tags=beta')).length, 2)
+    assert.match((await events('event=hardBounces'))[0]?.reason ?? '', /does not exist/)
+    const all = await events('')
+    const paged: Event[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: { events: Event[]; next_cursor: string | null } = await get(
+        `/v3/smtp/statistics/events?limit=4&cursor=${cursor}`,
+      )
+      paged.push(...page.events)
+      cursor = page.next_cursor
+    }
+    assert.deepEqual(paged, all)
+    assert.deepEqual(await events('sort=asc&offset=2'), all.toReversed().slice(2))
+    assert.equal((await get('/v3/smtp/statistics/events?limit=5001')).code, 'out_of_range')
+  })
+
+  test('of another account are empty', async () => {
+    const { key } = await app.makeAccount()
+    const { body } = await app.call('GET', '/v3/smtp/statistics/events', { key })
+    assert.deepEqual(body, { events: [], next_cursor: null })
+  })
+})
+
+describe('the log', () => {
+  test('lists mail of an address or a message, and reads one with its events', async () => {
+    assert.equal((await get('/v3/smtp/emails')).code, 'missing_parameter')
+    const list = await get('/v3/smtp/emails?email=ann@example.com')
+    const [mail] = list.transactionalEmails
+    assert.deepEqual(
+      [list.count, mail.messageId, mail.from, mail.tags],
+      [1, delivered, 'shop@example.com', ['alpha', 'beta']],
+    )
+    assert.equal((await get(`/v3/smtp/emails?messageId=${encodeURIComponent(delivered)}`)).count, 1)
+    assert.equal((await get('/v3/smtp/emails?templateId=5')).count, 0)
+    assert.equal((await get('/v3/smtp/emails?email=a@b.example&limit=1001')).code, 'out_of_range')
+    const read = await get(`/v3/smtp/emails/${mail.uuid}`)
+    assert.deepEqual([read.email, read.body, read.attachmentCount], ['ann@example.com', '<p>Hi</p>', 0])
+    assert.deepEqual(
+      read.events.map(({ name }: { name: string }) => name),
+      ['sent', 'delivered'],
+    )
+    const { key } = await app.makeAccount()
+    assert.equal((await app.call('GET', `/v3/smtp/emails/${mail.uuid}`, { key })).status, 404)
+    assert.equal((await app.call('GET', '/v3/smtp/emails/nonsense')).body.code, 'document_not_found')
+  })
+})
+
+describe('blocked contacts', () => {
+  test('are listed with the reason and unblocked', async () => {
+    const { count, contacts } = await get('/v3/smtp/blockedContacts?sort=asc')
+    assert.equal(count, 2)
+    const bounced = contacts.find(({ email }: { email: string }) => email === simulated('hard-bounce'))
+    assert.deepEqual([bounced.senderEmail, bounced.reason.code], ['shop@example.com', 'hardBounce'])
+    assert.equal((await get('/v3/smtp/blockedContacts?limit=1')).contacts.length, 1)
+    assert.equal((await get('/v3/smtp/blockedContacts?senders=else@example.com')).count, 0)
+    assert.equal((await get('/v3/smtp/blockedContacts?limit=101')).code, 'out_of_range')
+    const path = `/v3/smtp/blockedContacts/${encodeURIComponent(simulated('hard-bounce'))}`
+    assert.deepEqual(
+      [(await app.call('DELETE', path)).status, (await app.call('DELETE', path)).status],
+      [204, 404],
+    )
+  })
+})

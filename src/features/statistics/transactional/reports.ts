@@ -1,0 +1,110 @@
+// The provider's reports on transactional mail.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import { readSettings } from '../../accounts/settings/settings.ts'
+import { dayOf, daysOf, type Range, readRangeOrDays } from '../../transactional/v3/dates.ts'
+import { bracketed } from '../../transactional/v3/emails.ts'
+import { type FilterWord, wordsFor } from '../../transactional/v3/event-words.ts'
+import { pageBySlice, readLimit, readOffset } from '../../transactional/v3/paging.ts'
+import {
+  type Counted,
+  type Counts,
+  countEvents,
+  countRequests,
+  type EventFilter,
+  type EventRow,
+  listEmailEvents,
+} from './queries.ts'
+
+export type Asked = { startDate?: string; endDate?: string; days?: number; tag?: string }
+
+const longestDays = 90
+
+async function countedBy(ctx: Ctx): Promise<Counted> {
+  const settings = await readSettings(ctx)
+  return {
+    robots: !settings.exclude_robot_activity,
+    proxies: !settings.exclude_privacy_proxy_opens,
+  }
+}
+
+export async function aggregatedReport(ctx: Ctx, query: Asked) {
+  const range = readRangeOrDays(ctx, query, { usual: longestDays, most: longestDays })
+  const counters = await countersBy(ctx, range, query.tag, false)
+  const last = new Date(range.until.getTime() - 1)
+  return { range: `${dayOf(range.since)}|${dayOf(last)}`, ...counters('') }
+}
+
+type Paged = Asked & { limit?: number; offset?: number; sort?: 'asc' | 'desc' }
+
+export async function dailyReports(ctx: Ctx, query: Paged) {
+  const limit = readLimit(query.limit, { usual: 10, most: 30 })
+  const offset = readOffset(query.offset)
+  const range = readRangeOrDays(ctx, query, { usual: 30, most: longestDays })
+  const counters = await countersBy(ctx, range, query.tag, true)
+  // Days on which nothing happened are reported as well.
+  const days = query.sort === 'asc' ? daysOf(range) : daysOf(range).reverse()
+  return days.slice(offset, offset + limit).map((date) => ({ date, ...counters(date) }))
+}
+
+async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay: boolean) {
+  const { accountId } = ctx.caller
+  const of = { range, tag: tag || undefined, byDay }
+  const requests = await countRequests(ctx.db, accountId, of)
+  const counts = await countEvents(ctx.db, accountId, of, await countedBy(ctx))
+  return (day: string) => ({
+    requests: requests.find((one) => one.day === day)?.requests ?? 0,
+    ...countersOf(counts.find((one) => one.day === day)),
+  })
+}
+
+function countersOf(counts: Counts | undefined) {
+  return {
+    delivered: counts?.delivered ?? 0,
+    hardBounces: counts?.hard_bounces ?? 0,
+    softBounces: counts?.soft_bounces ?? 0,
+    clicks: counts?.clicks ?? 0,
+    uniqueClicks: counts?.unique_clicks ?? 0,
+    opens: counts?.opens ?? 0,
+    uniqueOpens: counts?.unique_opens ?? 0,
+    spamReports: counts?.spam ?? 0,
+    blocked: counts?.blocked ?? 0,
+    // Addresses are checked before a message is accepted.
+    invalid: 0,
+    unsubscribed: counts?.unsubscribed ?? 0,
+  }
+}
+
+type AskedEvents = Omit<Paged, 'tag'> & {
+  event?: FilterWord
+  email?: string
+  tags?: string
+  messageId?: string
+  templateId?: number
+  cursor?: string
+}
+
+export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
+  const filter: EventFilter = {
+    ...readRangeOrDays(ctx, query, { usual: 30, most: longestDays }),
+    words: query.event && wordsFor(query.event),
+    email: query.email ? (normalEmail(query.email) ?? query.email) : undefined,
+    tag: query.tags || undefined,
+    messageId: query.messageId ? bracketed(query.messageId) : undefined,
+    templateId: query.templateId,
+  }
+  const counted = await countedBy(ctx)
+  const at = (row: EventRow) => `${row.at.toISOString()} ${row.id}`
+  // As asked, since "the last days" are others tomorrow.
+  const { limit: _limit, offset: _offset, cursor: _cursor, ...asked } = query
+  return pageBySlice(
+    ctx,
+    query,
+    { name: 'v3.email_events', filter: asked, usual: 2500, most: 5000, at },
+    ({ after, ...slice }) => {
+      const [time = '', id = ''] = after?.split(' ') ?? []
+      const position = after === undefined ? undefined : { at: time, id }
+      return listEmailEvents(ctx.db, ctx.caller.accountId, { ...slice, filter, counted, after: position })
+    },
+  )
+}

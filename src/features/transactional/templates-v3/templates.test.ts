@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import { until } from '../../../../test/until.ts'
+
+const app = await makeApp({ deliver: true, env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const base = '/v3/smtp/templates'
+
+const welcome = {
+  templateName: 'Welcome',
+  subject: 'Hello {{ params.name }}',
+  sender: { name: 'Shop', email: 'shop@example.com' },
+  htmlContent: '<p>Dear {{ params.name }}</p>',
+  replyTo: 'answers@example.com',
+  tag: 'welcome',
+}
+
+async function create(body: object, key = app.key): Promise<number> {
+  const reply = await app.call('POST', base, { key, body: { ...welcome, ...body } })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.id
+}
+
+async function captured(email: string) {
+  return until(async () => {
+    const { body } = await app.call('GET', `/api/v1/sandbox/messages?to=${encodeURIComponent(email)}`)
+    return body.data[0]
+  }, `mail to ${email}`)
+}
+
+describe('templates', () => {
+  test('are created, read, changed and deleted', async () => {
+    const id = await create({})
+    const { body } = await app.call('GET', `${base}/${id}`)
+    assert.deepEqual(
+      { ...body, createdAt: 0, modifiedAt: 0 },
+      {
+        id,
+        name: 'Welcome',
+        subject: welcome.subject,
+        isActive: false,
+        testSent: false,
+        sender: { id: '', name: 'Shop', email: 'shop@example.com' },
+        replyTo: 'answers@example.com',
+        toField: '',
+        tag: 'welcome',
+        htmlContent: welcome.htmlContent,
+        createdAt: 0,
+        modifiedAt: 0,
+        doiTemplate: false,
+      },
+    )
+    const change = await app.call('PUT', `${base}/${id}`, { body: { isActive: true, subject: 'New' } })
+    assert.deepEqual([change.status, change.text], [204, ''])
+    const { body: changed } = await app.call('GET', `${base}/${id}`)
+    assert.deepEqual([changed.subject, changed.isActive, changed.tag], ['New', true, 'welcome'])
+    assert.equal((await app.call('DELETE', `${base}/${id}`)).status, 400)
+    await app.call('PUT', `${base}/${id}`, { body: { isActive: false } })
+    assert.equal((await app.call('DELETE', `${base}/${id}`)).status, 204)
+    const gone = await app.call('GET', `${base}/${id}`)
+    assert.deepEqual([gone.status, gone.body.code], [404, 'document_not_found'])
+  })
+
+  test('are listed by pages, newest first, and by state', async () => {
+    const { key } = await app.makeAccount()
+    const list = async (query = '') => (await app.call('GET', `${base}${query}`, { key })).body
+    assert.deepEqual(await list(), { count: 0, templates: [], next_cursor: null })
+    const ids = [await create({}, key), await create({ isActive: true }, key), await create({}, key)]
+    const idsOf = (body: { templates: { id: number }[] }) => body.templates.map(({ id }) => id)
+    assert.deepEqual(idsOf(await list()), ids.toReversed())
+    assert.deepEqual(idsOf(await list('?sort=asc&offset=1')), ids.slice(1))
+    assert.deepEqual(idsOf(await list('?templateStatus=true')), [ids[1]])
+    const first = await list('?limit=2')
+    assert.deepEqual([first.count, idsOf(first)], [3, [ids[2], ids[1]]])
+    assert.deepEqual(idsOf(await list(`?limit=2&cursor=${first.next_cursor}`)), [ids[0]])
+    assert.deepEqual(idsOf(await list('?limit=0')), [])
+    for (const query of ['?limit=1001', '?limit=-1', '?offset=-1'])
+      assert.equal((await list(query)).code, 'out_of_range')
+  })
+
+  test('are refused in the provider’s words, and with the place of the fault', async () => {
+    const refused: [object, string, RegExp][] = [
+      [{ templateName: undefined }, 'missing_parameter', /^Template name is missing$/],
+      [{ subject: '' }, 'missing_parameter', /^subject is missing$/],
+      [{ sender: null }, 'missing_parameter', /^sender is missing$/],
+      [{ htmlContent: undefined }, 'missing_parameter', /^htmlContent is missing$/],
+      [{ htmlContent: 'short' }, 'invalid_parameter', /more than 10/],
+      [{ htmlContent: '<p>\n  {% if x %}</p>' }, 'invalid_parameter', /line 2, column 3/],
+      [{ subject: '{{ x | nofilter }}' }, 'invalid_parameter', /subject is not a valid template.*line 1/],
+      [{ replyTo: 'nobody' }, 'invalid_parameter', /replyTo/],
+    ]
+    for (const [body, code, message] of refused) {
+      const reply = await app.call('POST', base, { body: { ...welcome, ...body } })
+      assert.deepEqual([reply.status, reply.body.code], [400, code], reply.text)
+      assert.match(reply.body.message, message)
+    }
+  })
+
+  test('of another account do not exist', async () => {
+    const id = await create({ isActive: true })
+    const { key } = await app.makeAccount()
+    assert.equal((await app.call('GET', `${base}/${id}`, { key })).status, 404)
+    assert.equal((await app.call('PUT', `${base}/${id}`, { key, body: { subject: 'x' } })).status, 404)
+    assert.equal((await app.call('DELETE', `${base}/${id}`, { key })).status, 404)
+    const body = { templateId: id, to: [{ email: 'a@example.com' }] }
+    assert.equal((await app.call('POST', '/v3/smtp/email', { key, body })).status, 400)
+  })
+
+  test('are sent: sender, subject, content, reply address and tag are theirs', async () => {
+    const id = await create({ isActive: true })
+    const body = {
+      templateId: id,
+      to: [{ email: 'tom@example.com' }],
+      params: { name: 'Tom' },
+      htmlContent: 'no',
+    }
+    assert.equal((await app.call('POST', '/v3/smtp/email', { body })).status, 201)
+    const mail = await captured('tom@example.com')
+    assert.deepEqual([mail.subject, mail.from], ['Hello Tom', 'Shop <shop@example.com>'])
+    assert.match(mail.html, /Dear Tom/)
+    const { body: list } = await app.call('GET', '/api/v1/messages?to=tom@example.com')
+    assert.deepEqual([list.data[0].tag, list.data[0].template_id], ['welcome', id])
+    const inactive = await create({})
+    const refused = await app.call('POST', '/v3/smtp/email', { body: { ...body, templateId: inactive } })
+    assert.match(refused.body.message, /not active/)
+  })
+
+  test('are tested on their authors, marked and untracked', async () => {
+    const id = await create({ htmlContent: '<p>See <a href="https://example.com/x">this</a></p>' })
+    const test = (body: object) => app.call('POST', `${base}/${id}/sendTest`, { body })
+    assert.equal((await test({ emailTo: ['me@example.com', 'you@example.com'] })).status, 204)
+    const mail = await captured('me@example.com')
+    assert.equal(mail.subject, '[TEST] Hello')
+    assert.match(mail.html, /href="https:\/\/example\.com\/x"/)
+    assert.ok(!mail.html.includes('<img'))
+    assert.equal((await app.call('GET', `${base}/${id}`)).body.testSent, true)
+    assert.equal((await test({})).body.code, 'missing_parameter')
+    assert.equal((await test({ emailTo: ['nobody'] })).body.code, 'invalid_parameter')
+    assert.equal(
+      (await app.call('POST', `${base}/999999/sendTest`, { body: { emailTo: ['a@example.com'] } })).status,
+      404,
+    )
+  })
+})

@@ -1,0 +1,117 @@
+// Creating and changing a template: the same fields, all of them optional in a change.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { readAddress } from '../../../kernel/email-address.ts'
+import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { readSender } from '../v3/addresses.ts'
+import { given, oneLine, optional, storable } from '../v3/lenient.ts'
+import { refuseBadTemplate } from '../v3/render.ts'
+import { SenderGiven } from '../v3/send-request.ts'
+import {
+  deleteTemplateRow,
+  findTemplateRow,
+  insertTemplate,
+  type TemplateFields,
+  type TemplateRow,
+  updateTemplateRow,
+} from './queries.ts'
+
+const Text = Type.Optional(Type.String())
+
+export const TemplateBody = closed({
+  templateName: Text,
+  subject: Text,
+  sender: optional(SenderGiven),
+  htmlContent: Text,
+  htmlUrl: Text,
+  replyTo: Text,
+  toField: Text,
+  tag: Text,
+  attachmentUrl: Text,
+  isActive: Type.Optional(Type.Boolean()),
+})
+
+export type TemplateBody = Static<typeof TemplateBody>
+
+// As the provider has it.
+const shortestHtml = 10
+
+export async function createTemplate(ctx: Ctx, body: TemplateBody): Promise<number> {
+  const name = given(body.templateName)
+  if (name === undefined)
+    throw missingParameter({ message: 'Template name is missing', param: 'templateName' })
+  const subject = given(body.subject)
+  if (subject === undefined) throw missingParameter({ message: 'subject is missing', param: 'subject' })
+  const sender = readSender(body.sender)
+  if (!sender) throw missingParameter({ message: 'sender is missing', param: 'sender' })
+  refuseUnsupported(body)
+  const html = given(body.htmlContent)
+  if (html === undefined) throw missingParameter({ message: 'htmlContent is missing', param: 'htmlContent' })
+  const empty = { reply_to: null, to_field: '', tag: '', is_active: false }
+  const fields = changed({ ...empty, name, subject, sender, html }, body)
+  await refuseBadFields(fields)
+  return Number((await insertTemplate(ctx.db, ctx.caller.accountId, fields, ctx.now)).id)
+}
+
+export async function changeTemplate(ctx: Ctx, id: number, body: TemplateBody): Promise<void> {
+  refuseUnsupported(body)
+  const found = await readTemplate(ctx, id)
+  const fields = changed(found, body)
+  await refuseBadFields(fields)
+  await updateTemplateRow(ctx.db, { accountId: ctx.caller.accountId, id: found.id }, fields, ctx.now)
+}
+
+export async function readTemplate(ctx: Ctx, id: number): Promise<TemplateRow> {
+  const found = await findTemplateRow(ctx.db, ctx.caller.accountId, id)
+  if (found) return found
+  throw notFound({ message: 'Template ID does not exist', param: 'templateId' })
+}
+
+export async function deleteTemplate(ctx: Ctx, id: number): Promise<void> {
+  const found = await readTemplate(ctx, id)
+  if ((await deleteTemplateRow(ctx.db, ctx.caller.accountId, found.id)) > 0) return
+  throw invalidParameter({ message: 'An active template cannot be deleted; set isActive to false first' })
+}
+
+function refuseUnsupported({ htmlUrl, htmlContent, attachmentUrl }: TemplateBody): void {
+  if (given(htmlUrl) !== undefined && given(htmlContent) === undefined) {
+    throw invalidParameter({ message: 'htmlUrl is not supported: give htmlContent', param: 'htmlUrl' })
+  }
+  if (given(attachmentUrl) === undefined) return
+  throw invalidParameter({
+    message: 'attachmentUrl is not supported: attach the file when you send',
+    param: 'attachmentUrl',
+  })
+}
+
+function changed(known: TemplateFields, body: TemplateBody): TemplateFields {
+  return {
+    name: oneLine(given(body.templateName) ?? known.name),
+    subject: storable(given(body.subject) ?? known.subject),
+    html: storable(given(body.htmlContent) ?? known.html),
+    sender: readSender(body.sender) ?? known.sender,
+    reply_to: body.replyTo === undefined ? known.reply_to : readReplyTo(body.replyTo),
+    to_field: storable(body.toField ?? known.to_field),
+    tag: oneLine(body.tag ?? known.tag),
+    is_active: body.isActive ?? known.is_active,
+  }
+}
+
+function readReplyTo(text: string): string | null {
+  if (given(text) === undefined) return null
+  const read = readAddress(text)
+  if (!('fault' in read)) return text.trim()
+  throw invalidParameter({ message: 'email is not valid in replyTo', param: 'replyTo' })
+}
+
+async function refuseBadFields({ subject, html }: TemplateFields): Promise<void> {
+  if (html.trim().length <= shortestHtml) {
+    throw invalidParameter({
+      message: `htmlContent must have more than ${shortestHtml} characters`,
+      param: 'htmlContent',
+    })
+  }
+  await refuseBadTemplate(subject, 'text', 'subject')
+  await refuseBadTemplate(html, 'html', 'htmlContent')
+}

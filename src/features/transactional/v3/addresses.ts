@@ -1,0 +1,52 @@
+import { type Address, readAddress } from '../../../kernel/email-address.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { given, oneLine } from './lenient.ts'
+import type { Mailbox, SenderGiven, Version } from './send-request.ts'
+
+export function readMailboxes(mailboxes: Mailbox[] | null | undefined, param: string): Address[] {
+  return (mailboxes ?? []).map((mailbox) => readMailbox(mailbox, param))
+}
+
+function readMailbox(mailbox: Mailbox, param: string): Address {
+  if (given(mailbox.email) === undefined) {
+    throw missingParameter({ message: `email is missing in ${param}`, param })
+  }
+  const read = plainAddress(mailbox)
+  if (read) return read
+  throw invalidParameter({ message: `email is not valid in ${param}`, param })
+}
+
+function plainAddress({ email = '', name }: Mailbox): Address | undefined {
+  const read = readAddress({ email, name: name === undefined ? undefined : oneLine(name) })
+  return 'fault' in read ? undefined : read
+}
+
+/** Undefined when none is given. */
+export function readSender(sender: SenderGiven | null | undefined): Address | undefined {
+  if (!sender) return undefined
+  const isNamed = given(sender.email) !== undefined || given(sender.name) !== undefined
+  if (given(sender.email) === undefined && sender.id) {
+    throw invalidParameter({ message: `There is no sender ${sender.id}.`, param: 'sender' })
+  }
+  if (!isNamed) return undefined
+  const read = plainAddress(sender)
+  if (read) return read
+  throw invalidParameter({ message: 'valid sender email required', param: 'sender' })
+}
+
+/** Some clients send a list of one, some an empty object. */
+export function readReplyTo(replyTo: Version['replyTo']): Address | undefined {
+  const [first] = [replyTo ?? []].flat()
+  if (!first || (given(first.email) === undefined && given(first.name) === undefined)) return undefined
+  return readMailbox(first, 'replyTo')
+}
+
+/** Each address once, however often and wherever it stands. */
+export function distinct(addresses: Address[]): Address[] {
+  const byEmail = new Map<string, Address>()
+  for (const address of addresses) {
+    const email = address.email.toLowerCase()
+    if (!byEmail.has(email)) byEmail.set(email, address)
+  }
+  return [...byEmail.values()]
+}

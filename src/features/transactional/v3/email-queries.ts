@@ -1,0 +1,147 @@
+// The log of sent mail, and what is still to be sent.
+import type { Db } from '../../../kernel/db.ts'
+import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
+import { sql, when } from '../../../kernel/sql.ts'
+import type { Slice } from './paging.ts'
+
+export type EmailRow = {
+  id: string
+  recipient: string
+  subject: string
+  message_id: string
+  template_id: string | null
+  sender: string
+  tags: string[] | null
+  created_at: Date
+}
+
+const Email = row<EmailRow>({
+  id: text,
+  recipient: text,
+  subject: text,
+  message_id: text,
+  template_id: maybe(text),
+  sender: text,
+  tags: maybe(texts),
+  created_at: time,
+})
+
+export type EmailFilter = {
+  email?: string
+  messageId?: string
+  templateId?: number
+  since?: Date
+  until?: Date
+}
+
+const matching = (accountId: string, filter: EmailFilter) => sql`
+      from messages
+     where account_id = ${accountId}
+       and stream = 'transactional'
+       ${when(filter.email, (email) => sql`and recipient = ${email}`)}
+       ${when(filter.messageId, (id) => sql`and message_id = ${id}`)}
+       ${when(filter.templateId, (id) => sql`and template_id = ${id}`)}
+       ${when(filter.since, (since) => sql`and created_at >= ${since}`)}
+       ${when(filter.until, (until) => sql`and created_at < ${until}`)}`
+
+export function listEmails(db: Db, accountId: string, filter: EmailFilter, slice: Slice) {
+  return db.many(
+    Email,
+    sql`
+    select id, recipient, subject, message_id, template_id, sender, tags, created_at
+       ${matching(accountId, filter)}
+       ${when(slice.after, (after) => (slice.ascending ? sql`and id > ${after}` : sql`and id < ${after}`))}
+     order by ${slice.ascending ? sql`id` : sql`id desc`}
+     limit ${slice.limit}
+    offset ${slice.offset}`,
+  )
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+export function countEmails(db: Db, accountId: string, filter: EmailFilter) {
+  return db.one(Count, sql`select count(*)::int as count ${matching(accountId, filter)}`)
+}
+
+export type EmailBodyRow = {
+  id: string
+  recipient: string
+  subject: string
+  template_id: string | null
+  created_at: Date
+  body: string
+  attachments: number
+}
+
+const EmailBody = row<EmailBodyRow>({
+  id: text,
+  recipient: text,
+  subject: text,
+  template_id: maybe(text),
+  created_at: time,
+  body: text,
+  attachments: int,
+})
+
+export function findEmailBody(db: Db, accountId: string, id: string) {
+  return db.maybe(
+    EmailBody,
+    sql`
+    select m.id, m.recipient, m.subject, m.template_id, m.created_at,
+           coalesce(b.parts ->> 'html', b.parts ->> 'text', '') as body,
+           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments
+      from messages m
+      left join message_bodies b on b.message_id = m.id
+     where m.account_id = ${accountId}
+       and m.id = ${id}`,
+  )
+}
+
+export type ScheduledRef = { messageId: string } | { batchId: string }
+
+/**
+ * Takes what waits for its time off the queue. A row that a worker has claimed stays: it counts a try from the
+ * moment of the claim, and the lock of the claim is waited for.
+ */
+export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) {
+  return db.run(sql`
+    with taken as (
+      delete from delivery_queue q
+       using messages m
+       where m.account_id = ${accountId}
+         and q.message_id = m.id
+         and q.attempts = 0
+         and m.status = 'queued'
+         and m.scheduled_at is not null
+         and ${'batchId' in which ? sql`m.batch_id = ${which.batchId}` : sql`m.message_id = ${which.messageId}`}
+      returning q.message_id)
+    update messages m
+       set status = 'cancelled'
+      from taken t
+     where m.account_id = ${accountId}
+       and m.id = t.message_id`)
+}
+
+const Scheduled = row<ScheduledRow>({ id: text, status: text, created_at: time, scheduled_at: time })
+
+export type ScheduledRow = { id: string; status: string; created_at: Date; scheduled_at: Date }
+
+/** The first copy of each message that was given a time. */
+export function listScheduled(db: Db, accountId: string, which: ScheduledRef, slice: Slice) {
+  const isWanted =
+    'batchId' in which ? sql`batch_id = ${which.batchId}` : sql`message_id = ${which.messageId}`
+  return db.many(
+    Scheduled,
+    sql`
+    select id, status, created_at, scheduled_at
+      from (select distinct on (message_id) id, status, created_at, scheduled_at
+              from messages
+             where account_id = ${accountId}
+               and scheduled_at is not null
+               and ${isWanted}
+             order by message_id, id) firsts
+     order by ${slice.ascending ? sql`id` : sql`id desc`}
+     limit ${slice.limit}
+    offset ${slice.offset}`,
+  )
+}

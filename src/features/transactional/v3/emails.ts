@@ -1,0 +1,108 @@
+// The provider's log of transactional mail, and its scheduled mail.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import { readId } from '../../../kernel/id.ts'
+import { missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { listEvents } from '../../messages/queries.ts'
+import { readRange } from './dates.ts'
+import {
+  cancelScheduled,
+  countEmails,
+  type EmailFilter,
+  findEmailBody,
+  listEmails,
+  listScheduled,
+  type ScheduledRef,
+} from './email-queries.ts'
+import { nameInLog } from './event-words.ts'
+import { pageBySlice } from './paging.ts'
+
+type Wanted = {
+  email?: string
+  messageId?: string
+  templateId?: number
+  startDate?: string
+  endDate?: string
+  limit?: number
+  offset?: number
+  sort?: 'asc' | 'desc'
+  cursor?: string
+}
+
+const longestRangeDays = 31
+
+export async function pageOfEmails(ctx: Ctx, query: Wanted) {
+  const filter: EmailFilter = {
+    email: query.email ? (normalEmail(query.email) ?? query.email) : undefined,
+    messageId: query.messageId ? bracketed(query.messageId) : undefined,
+    templateId: query.templateId,
+    ...readRange(query, longestRangeDays),
+  }
+  if (!filter.email && !filter.messageId && filter.templateId === undefined) {
+    throw missingParameter({
+      message: 'Either of email, templateId or messageId is required',
+      param: 'email',
+    })
+  }
+  const { accountId } = ctx.caller
+  const list = { name: 'v3.emails', filter, usual: 500, most: 1000 }
+  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
+    listEmails(ctx.db, accountId, filter, slice),
+  )
+  return { ...(await countEmails(ctx.db, accountId, filter)), rows, nextCursor }
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export async function readEmail(ctx: Ctx, uuid: string) {
+  const id = uuidForm.test(uuid) ? uuid : readId('msg', uuid)
+  const found = id === undefined ? undefined : await findEmailBody(ctx.db, ctx.caller.accountId, id)
+  if (!found) throw notFound({ message: 'There is no email of that uuid.' })
+  const events = await listEvents(ctx.db, ctx.caller.accountId, found.id)
+  return {
+    email: found,
+    events: events.map(({ type, at, data }) => ({ name: nameInLog(type, data), time: at.toISOString() })),
+  }
+}
+
+export async function cancelEmail(ctx: Ctx, identifier: string): Promise<void> {
+  if ((await cancelScheduled(ctx.db, ctx.caller.accountId, refOf(identifier))) > 0) return
+  throw notFound({ message: 'There is no scheduled email of that messageId or batchId, or it has left.' })
+}
+
+const progress: Record<string, 'queued' | 'processed' | 'error'> = {
+  queued: 'queued',
+  held: 'queued',
+  failed: 'error',
+  cancelled: 'error',
+}
+
+type Paging = Pick<Wanted, 'limit' | 'offset' | 'sort'>
+
+/** A batch gives a list, a message its state alone. */
+export async function readScheduled(ctx: Ctx, identifier: string, query: Paging) {
+  const which = refOf(identifier)
+  const list = { name: 'v3.scheduled', filter: { identifier }, usual: 100, most: 500 }
+  const { rows } = await pageBySlice(ctx, query, list, (slice) =>
+    listScheduled(ctx.db, ctx.caller.accountId, which, slice),
+  )
+  if (rows.length === 0 && !query.offset && query.limit !== 0) {
+    throw notFound({ message: 'There is no scheduled email of that messageId or batchId.' })
+  }
+  const states = rows.map(({ status, created_at, scheduled_at }) => ({
+    createdAt: created_at.toISOString(),
+    scheduledAt: scheduled_at.toISOString(),
+    status: progress[status] ?? 'processed',
+  }))
+  return 'batchId' in which ? { count: states.length, batches: states } : (states[0] ?? {})
+}
+
+function refOf(identifier: string): ScheduledRef {
+  return uuidForm.test(identifier) ? { batchId: identifier } : { messageId: bracketed(identifier) }
+}
+
+/** Message identifiers are looked up with or without their brackets. */
+export function bracketed(messageId: string): string {
+  const bare = messageId.replaceAll('\u0000', '').trim()
+  return bare.startsWith('<') ? bare : `<${bare}>`
+}

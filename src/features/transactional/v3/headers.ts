@@ -1,0 +1,48 @@
+// The `headers` of a send: some become headers of the message, some are words to the service.
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { faultOfHeader } from '../../messages/mime/safe.ts'
+import { given, mapOf, storable } from './lenient.ts'
+import type { SendBody } from './send-request.ts'
+
+export type ReadHeaders = {
+  extra: [string, string][]
+  /** Validate and answer, keep and send nothing. */
+  isSandbox: boolean
+  tag: string | undefined
+  custom: string | undefined
+}
+
+// Left over in the examples that clients copied; the service writes them itself.
+const ignored = /^(charset|sender\.ip|content-.*|mime-version)$/
+const keyNames = ['idempotencykey', 'idempotency-key']
+
+export function readHeaders(headers: SendBody['headers']): ReadHeaders {
+  const read: ReadHeaders = { extra: [], isSandbox: false, tag: undefined, custom: undefined }
+  for (const [name, value] of Object.entries(mapOf(headers))) readOne(read, name, value)
+  return read
+}
+
+function readOne(read: ReadHeaders, name: string, value: string): void {
+  const lower = name.toLowerCase()
+  if (lower === 'x-sib-sandbox') read.isSandbox = value.trim().toLowerCase() === 'drop'
+  else if (lower === 'x-mailin-tag') read.tag = given(storable(value))
+  else if (lower === 'x-mailin-custom') read.custom = given(storable(value))
+  else if (keyNames.includes(lower) || ignored.test(lower) || value === '') return
+  else read.extra.push([titleCase(name), checked(name, value)])
+}
+
+function checked(name: string, value: string): string {
+  const fault = faultOfHeader(name, value)
+  if (fault === undefined) return value
+  throw invalidParameter({ message: fault, param: 'headers' })
+}
+
+/** x-order-id → X-Order-Id, as the provider writes them. */
+function titleCase(name: string): string {
+  return name.replaceAll(/[^-]+/g, (part) => part.charAt(0).toUpperCase() + part.slice(1))
+}
+
+export function idempotencyKeyIn(headers: SendBody['headers']): string | undefined {
+  const found = Object.entries(mapOf(headers)).find(([name]) => keyNames.includes(name.toLowerCase()))
+  return found && given(found[1])
+}

@@ -1,0 +1,181 @@
+// All that one send call asks for: every copy of every version, ready to be queued.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { type Address, domainOf, readAddress } from '../../../kernel/email-address.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
+import { readSettings } from '../../accounts/settings/settings.ts'
+import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
+import { templateInvalid } from '../../messages/refusals.ts'
+import { findTemplate, type UsedTemplate } from '../template-queries.ts'
+import { readSender } from './addresses.ts'
+import { readAttachments } from './attachments.ts'
+import { type Draft, isVersioned, readDrafts } from './drafts.ts'
+import { given, oneLine } from './lenient.ts'
+import { type Rendered, renderContent } from './render.ts'
+import type { SendBody } from './send-request.ts'
+
+export type PlannedVersion = { messageId: string; copies: Outgoing[] }
+
+export type Plan = {
+  ctx: Ctx
+  versions: PlannedVersion[]
+  isVersioned: boolean
+  isSandbox: boolean
+  scheduled: { batchId: string } | undefined
+}
+
+type Shared = {
+  sender: Address | undefined
+  attachments: Attachment[]
+  tags: string[]
+  scheduledAt: Date | undefined
+  batchId: string | undefined
+  track: Outgoing['track']
+}
+
+const furthestMs = 30 * 24 * 3_600_000
+const pastAllowedMs = 5 * 60_000
+// Each recipient's copy is stored.
+const mostStoredBytes = 256 * 1024 * 1024
+const longestTag = 255
+
+export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
+  const shared = readShared(ctx, body)
+  const drafts = readDrafts(body)
+  const templates = await templatesOf(ctx, drafts)
+  const versions: PlannedVersion[] = []
+  for (const draft of drafts) {
+    const template = draft.templateId === undefined ? undefined : templates.get(draft.templateId)
+    versions.push(await planVersion(ctx, shared, draft, template))
+  }
+  refuseTooLarge(versions)
+  const { scheduledAt, batchId } = shared
+  return {
+    ctx,
+    versions,
+    isVersioned: isVersioned(body),
+    isSandbox: drafts[0]?.headers.isSandbox ?? false,
+    scheduled: scheduledAt && batchId ? { batchId } : undefined,
+  }
+}
+
+function readShared(ctx: Ctx, body: SendBody): Shared {
+  const sender = readSender(body.sender)
+  const scheduledAt = readTime(ctx, body.scheduledAt)
+  return {
+    sender,
+    attachments: readAttachments(body.attachment),
+    tags: (body.tags ?? []).map((tag) => oneLine(tag).slice(0, longestTag)).filter((tag) => tag !== ''),
+    scheduledAt,
+    batchId: readBatchId(body.batchId) ?? (scheduledAt && newUuid()),
+    track: {},
+  }
+}
+
+const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i
+
+function readTime({ now }: Ctx, text: string | undefined): Date | undefined {
+  const asked = given(text)?.trim()
+  if (asked === undefined) return undefined
+  const at = new Date(asked)
+  const ahead = at.getTime() - now.getTime()
+  const param = 'scheduledAt'
+  if (!timeForm.test(asked) || Number.isNaN(ahead)) {
+    throw invalidParameter({ message: 'scheduledAt must be an ISO 8601 time with a zone', param })
+  }
+  if (ahead >= -pastAllowedMs && ahead <= furthestMs) return at
+  throw invalidParameter({ message: 'scheduledAt must lie within the next 30 days', param })
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function readBatchId(text: string | undefined): string | undefined {
+  const asked = given(text)?.trim()
+  if (asked === undefined || uuidForm.test(asked)) return asked?.toLowerCase()
+  throw invalidParameter({ message: 'batchId must be a UUID', param: 'batchId' })
+}
+
+async function templatesOf(ctx: Ctx, drafts: Draft[]): Promise<Map<number, UsedTemplate>> {
+  const found = new Map<number, UsedTemplate>()
+  for (const id of new Set(drafts.flatMap(({ templateId }) => templateId ?? []))) {
+    const template = await findTemplate(ctx.db, ctx.caller.accountId, id)
+    const param = 'templateId'
+    if (!template) throw templateInvalid({ message: `There is no template ${id}.`, param })
+    if (!template.is_active) throw templateInvalid({ message: `Template ${id} is not active.`, param })
+    found.set(id, template)
+  }
+  return found
+}
+
+async function planVersion(
+  ctx: Ctx,
+  shared: Shared,
+  draft: Draft,
+  template: UsedTemplate | undefined,
+): Promise<PlannedVersion> {
+  const from = await senderOf(ctx, shared.sender, template)
+  const { subject } = draft.content
+  const content = template ? { subject: subject ?? template.subject, html: template.html } : draft.content
+  const rendered = await renderContent(content, { params: draft.params })
+  const messageId = `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`
+  const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, draft, rendered, template) }
+  return { messageId, copies: draft.recipients.map((recipient) => ({ ...copy, messageId, recipient })) }
+}
+
+async function senderOf(ctx: Ctx, sender: Address | undefined, template: UsedTemplate | undefined) {
+  const found = sender ?? template?.sender ?? (await readSettings(ctx)).default_sender
+  if (found) return found
+  throw missingParameter({ message: 'sender is missing', param: 'sender' })
+}
+
+function commonOf(ctx: Ctx, shared: Shared, draft: Draft, template: UsedTemplate | undefined) {
+  const { tag, custom } = draft.headers
+  const tags = shared.tags.length > 0 ? shared.tags : [tag ?? template?.tag ?? '']
+  return {
+    caller: ctx.caller,
+    now: ctx.now,
+    source: 'api' as const,
+    stream: 'transactional' as const,
+    attachments: shared.attachments,
+    tags: tags.filter((one) => one !== ''),
+    metadata: custom === undefined ? undefined : { 'X-Mailin-custom': custom },
+    templateId: template?.id,
+    batchId: shared.batchId,
+    scheduledAt: shared.scheduledAt,
+    track: shared.track,
+    suppressed: 'record' as const,
+  }
+}
+
+function partsOf(from: Address, draft: Draft, rendered: Rendered, template: UsedTemplate | undefined) {
+  const replyTo = draft.replyTo ?? addressOf(template?.reply_to)
+  return {
+    from,
+    subject: rendered.subject,
+    parts: {
+      from,
+      to: draft.to,
+      cc: draft.cc.length > 0 ? draft.cc : undefined,
+      replyTo: replyTo && [replyTo],
+      html: rendered.html,
+      text: rendered.text,
+      headers: draft.headers.extra,
+    },
+  }
+}
+
+function addressOf(text: string | null | undefined): Address | undefined {
+  const read = text ? readAddress(text) : undefined
+  return read && !('fault' in read) ? read : undefined
+}
+
+function refuseTooLarge(versions: PlannedVersion[]): void {
+  const bytes = versions.reduce((sum, { copies }) => {
+    const [first] = copies
+    const attached = first?.attachments.reduce((all, { content }) => all + content.length, 0) ?? 0
+    const written = (first?.parts?.html?.length ?? 0) + (first?.parts?.text?.length ?? 0)
+    return sum + copies.length * (attached + written)
+  }, 0)
+  if (bytes <= mostStoredBytes) return
+  throw payloadTooLarge({ message: 'The copies for all recipients are larger than 256 MB together.' })
+}

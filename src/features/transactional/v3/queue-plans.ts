@@ -1,0 +1,87 @@
+// A call is accepted as a whole or refused as a whole, also where it is many messages.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { readSettings } from '../../accounts/settings/settings.ts'
+import { insertEvents } from '../../messages/delivery-queries.ts'
+import {
+  type Outgoing,
+  type Queued,
+  queueMessages,
+  suppressedRefusal,
+} from '../../messages/queue-messages.ts'
+import { recipientSuppressed } from '../../messages/refusals.ts'
+import { findSuppressed } from '../../suppressions/queries.ts'
+import type { Plan } from './plan-send.ts'
+
+type Reasons = Map<string, string>
+
+/** For each plan the refusal, or nothing when it is queued. */
+export async function queuePlans(db: Db, plans: Plan[]): Promise<(Refusal | undefined)[]> {
+  const reasons = await suppressionsOf(db, plans)
+  const refused = await Promise.all(plans.map((plan) => refusalOfSuppressed(plan, reasons)))
+  const outgoing = plans.filter((_, i) => !refused[i]).flatMap(copiesOf)
+  const queued = await queueMessages(db, outgoing)
+  await recordBlocked(db, queued, reasons)
+  const results = new Map(outgoing.map((one, i) => [one, queued[i]]))
+  return plans.map((plan, i) => refused[i] ?? refusalOf(plan, results))
+}
+
+function copiesOf({ versions }: Plan): Outgoing[] {
+  return versions.flatMap(({ copies }) => copies)
+}
+
+const refOf = ({ caller, recipient }: Outgoing) => ({
+  accountId: caller.accountId,
+  email: recipient.email.toLowerCase(),
+})
+
+const nameOf = ({ accountId, email }: { accountId: string; email: string }) => `${accountId} ${email}`
+
+async function suppressionsOf(db: Db, plans: Plan[]): Promise<Reasons> {
+  const refs = plans.flatMap(copiesOf).map(refOf)
+  if (refs.length === 0) return new Map()
+  const found = await findSuppressed(db, refs)
+  return new Map(
+    found.map(({ account_id, email, reason }) => [nameOf({ accountId: account_id, email }), reason]),
+  )
+}
+
+async function refusalOfSuppressed(plan: Plan, reasons: Reasons): Promise<Refusal | undefined> {
+  const hits = copiesOf(plan).map((copy) => reasons.get(nameOf(refOf(copy))))
+  if (hits.includes(undefined) || (await isCompatible(plan.ctx))) return undefined
+  const [first] = copiesOf(plan)
+  if (hits.length === 1 && first) return suppressedRefusal(first.recipient.email, hits[0] ?? '')
+  return recipientSuppressed({ message: 'Every recipient is on the suppression list.', param: 'to' })
+}
+
+async function isCompatible(ctx: Ctx): Promise<boolean> {
+  return (await readSettings(ctx)).provider_compatibility
+}
+
+async function recordBlocked(db: Db, queued: (Queued | Refusal)[], reasons: Reasons): Promise<void> {
+  const events = queued.flatMap((one) => {
+    if (one instanceof Refusal || one.status !== 'suppressed') return []
+    const { caller, now } = one.outgoing
+    const data = JSON.stringify({ reason: reasons.get(nameOf(refOf(one.outgoing))) ?? 'suppressed' })
+    return {
+      id: newUuid(),
+      accountId: caller.accountId,
+      messageId: one.id,
+      type: 'blocked',
+      at: now,
+      data,
+    }
+  })
+  if (events.length > 0) await insertEvents(db, events)
+}
+
+/** Thrown where some of its messages are written already: the call then goes alone, and nothing of it is kept. */
+function refusalOf(plan: Plan, results: Map<Outgoing, Queued | Refusal | undefined>): Refusal | undefined {
+  const of = copiesOf(plan).map((copy) => results.get(copy))
+  const refusals = of.filter((one) => one instanceof Refusal)
+  const [first] = refusals
+  if (first && refusals.length < of.length) throw first
+  return first
+}

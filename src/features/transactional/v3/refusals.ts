@@ -1,0 +1,7 @@
+import { refusal } from '../../../kernel/refusal.ts'
+
+export const outOfRange = refusal({
+  code: 'out_of_range',
+  kind: 'invalid',
+  message: 'A parameter is out of range.',
+})

@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { domainOf } from '../../../kernel/email-address.ts'
+import { answer, operation } from '../../../kernel/operation.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { idempotencyInProgress, idempotencyKeyReused } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import {
+  dailyCapReached,
+  monthlyQuotaReached,
+  senderDomainNotAllowed,
+} from '../../accounts/usage/refusals.ts'
+import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
+import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { maxSendBytes } from '../send-request.ts'
+import { type FetchAttachment, fetchAttachments } from './attachments.ts'
+import { idempotencyKeyIn } from './headers.ts'
+import { type Plan, planSend } from './plan-send.ts'
+import { queuePlans } from './queue-plans.ts'
+import { SendBody, secretFields } from './send-request.ts'
+
+export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAttachment }) =>
+  operation({
+    name: 'email.send',
+    http: 'POST /v3/smtp/email',
+    area: 'Transactional',
+    summary: 'Send to one or many recipients',
+    description: 'Same schema as the compatible provider. Accepted is not delivered.',
+    scope: 'email.send',
+    effect: 'irreversible',
+    perMinute: 300,
+    body: SendBody,
+    maxBodyBytes: maxSendBytes,
+    secret: secretFields,
+    status: [201, 202],
+    reply: closed({
+      messageId: Type.Optional(Type.String()),
+      messageIds: Type.Optional(Type.Array(Type.String(), { description: 'One per message version' })),
+      batchId: Type.Optional(Type.String()),
+    }),
+    refusals: [
+      contentMissing,
+      recipientSuppressed,
+      templateInvalid,
+      senderDomainNotAllowed,
+      dailyCapReached,
+      monthlyQuotaReached,
+      idempotencyInProgress,
+      idempotencyKeyReused,
+    ],
+    keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
+    prepare: async (_ctx, input) => ({ ...input, body: await fetchAttachments(fetchAttachment, input.body) }),
+  }).runTogether(async (db, calls) => {
+    const planned = await Promise.all(calls.map(({ ctx, input }) => refusalOr(planChecked(ctx, input.body))))
+    const plans = planned.filter((one): one is Plan => !(one instanceof Refusal) && !one.isSandbox)
+    const refused = await queuePlans(db, plans)
+    const refusals = new Map(plans.map((plan, i) => [plan, refused[i]]))
+    return planned.map((one) => (one instanceof Refusal ? one : (refusals.get(one) ?? answerOf(one))))
+  })
+
+/** What is sent to nobody obeys the rules of the key as well. */
+async function planChecked(ctx: Ctx, body: SendBody): Promise<Plan> {
+  const plan = await planSend(ctx, body)
+  const from = plan.versions[0]?.copies[0]?.from
+  if (plan.isSandbox && from) refuseForeignSender(ctx.caller, domainOf(from.email))
+  return plan
+}
+
+function answerOf({ versions, isVersioned, scheduled }: Plan) {
+  const ids = versions.map(({ messageId }) => messageId)
+  const told = isVersioned ? { messageIds: ids } : { messageId: ids[0] }
+  return scheduled ? answer(202, { ...told, batchId: scheduled.batchId }) : answer(201, told)
+}
+
+async function refusalOr<T>(work: Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}

@@ -1,0 +1,83 @@
+// The feedback of each upstream: its verification, its reader, and the way to the outside that both need.
+import type { GuardedClient } from '../adapters/guarded-http/guarded-http.ts'
+import { FeedbackFault as ScalewayFault } from '../adapters/scaleway/fault.ts'
+import { readScalewayEvents } from '../adapters/scaleway/feedback.ts'
+import { confirmTopic, verifyTopicMessage } from '../adapters/scaleway/topics.ts'
+import { FeedbackFault as SesFault } from '../adapters/ses/fault.ts'
+import { readSesEvents } from '../adapters/ses/feedback.ts'
+import { confirmSubscription, rememberCertificates, verifySnsMessage } from '../adapters/ses/sns.ts'
+import type { ReadFeedback } from '../faces/http/hooks.ts'
+import {
+  feedbackMalformed,
+  feedbackUnavailable,
+  feedbackUntrusted,
+} from '../features/messages/feedback-refusals.ts'
+import type { Feedback } from '../features/messages/record-feedback.ts'
+import type { Log } from '../kernel/log.ts'
+import type { UpstreamEvent } from '../kernel/ports.ts'
+
+export type HookNeeds = { topics: readonly string[]; client: Pick<GuardedClient, 'request'>; log: Log }
+
+type Provider = Feedback['provider']
+
+type Envelope = { type: string; messageId: string; topicArn: string; message: string }
+
+type Way<E extends Envelope> = {
+  provider: Provider
+  verify(body: Buffer, now: Date): Promise<E>
+  confirm(envelope: E): Promise<void>
+  events(message: string): UpstreamEvent[]
+}
+
+export function openHooks({ topics, client, log }: HookNeeds): Record<Provider, ReadFeedback> {
+  const get = (url: string) => client.request({ url, maxBytes: 100_000, timeoutMs: 10_000 })
+  const certificate = rememberCertificates(async (url) => {
+    const { status, body } = await get(url)
+    if (status !== 200) throw new Error(`${url} answered ${status}`)
+    return body.toString()
+  })
+  return {
+    ses: reader(log, {
+      provider: 'ses',
+      verify: (body, now) => verifySnsMessage(body, { topics, certificate, now }),
+      confirm: (envelope) => confirmSubscription(envelope, get),
+      events: readSesEvents,
+    }),
+    scaleway: reader(log, {
+      provider: 'scaleway',
+      verify: (body, now) => verifyTopicMessage(body, { topics, certificate, now }),
+      confirm: (envelope) => confirmTopic(envelope, get),
+      events: readScalewayEvents,
+    }),
+  }
+}
+
+function reader<E extends Envelope>(log: Log, way: Way<E>): ReadFeedback {
+  return async (body, now) => {
+    try {
+      const envelope = await way.verify(body, now)
+      const { type, messageId: id, topicArn } = envelope
+      if (type === 'Notification') return { provider: way.provider, id, events: way.events(envelope.message) }
+      const about = { provider: way.provider, topic: topicArn }
+      if (type === 'SubscriptionConfirmation') {
+        await way.confirm(envelope)
+        log.info(about, 'the subscription to feedback is confirmed')
+      } else log.error(about, 'the subscription to feedback was ended: nothing will be heard of bounces')
+      return null
+    } catch (error) {
+      throw refusalOf(error)
+    }
+  }
+}
+
+const refusals = {
+  malformed: feedbackMalformed,
+  untrusted: feedbackUntrusted,
+  unavailable: feedbackUnavailable,
+}
+
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof SesFault || error instanceof ScalewayFault)) return error
+  const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+  return Object.assign(refusals[error.code]({ message }), { cause: error })
+}

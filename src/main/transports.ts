@@ -1,0 +1,81 @@
+// The upstream that the configuration names.
+import { openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
+import { openScalewayTransport } from '../adapters/scaleway/scaleway.ts'
+import { openSesTransport } from '../adapters/ses/ses.ts'
+import { openSmtpTransport } from '../adapters/smtp-transport/smtp-transport.ts'
+import type { Transport } from '../kernel/ports.ts'
+import { type Config, quietAwsSdk } from './config.ts'
+import { concurrencyOf, readTransportUrl, type TransportUrl } from './transport-url.ts'
+
+export type TransportConfig = Pick<
+  Config,
+  | 'transport'
+  | 'awsAccessKeyId'
+  | 'awsSecretAccessKey'
+  | 'awsSessionToken'
+  | 'awsEndpoint'
+  | 'scalewayKey'
+  | 'scalewayProject'
+  | 'scalewayDefaultProject'
+  | 'scalewayEndpoint'
+  | 'scalewaySmtp'
+>
+
+export async function openTransport(config: TransportConfig, capture: Transport): Promise<Transport> {
+  const wanted = readTransportUrl(config.transport)
+  switch (wanted.kind) {
+    case 'capture':
+      return capture
+    case 'smtp':
+      return openSmtpTransport({ url: wanted.url })
+    case 'ses':
+      return openSes(config, wanted)
+    case 'scaleway':
+      return openScaleway(config, wanted)
+  }
+}
+
+type Of<K> = Extract<TransportUrl, { kind: K }>
+
+async function openSes(config: TransportConfig, wanted: Of<'ses'>): Promise<Transport> {
+  const { awsAccessKeyId: accessKeyId, awsSecretAccessKey: secretAccessKey } = config
+  quietAwsSdk()
+  const ses = await openSesTransport({
+    region: wanted.region,
+    configurationSet: wanted.configurationSet,
+    endpoint: config.awsEndpoint,
+    concurrency: concurrencyOf(wanted),
+    credentials:
+      accessKeyId && secretAccessKey
+        ? { accessKeyId, secretAccessKey, sessionToken: config.awsSessionToken }
+        : undefined,
+  })
+  return { ...ses, perSecond: async () => (await ses.quota()).perSecond }
+}
+
+function openScaleway(config: TransportConfig, wanted: Of<'scaleway'>): Transport {
+  const projectId = config.scalewayDefaultProject ?? config.scalewayProject ?? ''
+  const secretKey = config.scalewayKey ?? ''
+  const { scalewayEndpoint: endpoint } = config
+  // An address that the operator set may be on a private network.
+  const client = openGuardedClient({ allowPrivate: endpoint !== undefined })
+  const scaleway = openScalewayTransport({
+    region: wanted.region,
+    projectId,
+    secretKey,
+    endpoint,
+    concurrency: concurrencyOf(wanted),
+    smtp: openSmtpTransport({ url: config.scalewaySmtp ?? scalewayRelay(projectId, secretKey) }),
+    request: client.request,
+  })
+  return {
+    ...scaleway,
+    close: async () => {
+      await scaleway.close()
+      await client.close()
+    },
+  }
+}
+
+const scalewayRelay = (project: string, key: string) =>
+  `smtps://${encodeURIComponent(project)}:${encodeURIComponent(key)}@smtp.tem.scaleway.com:465`
