@@ -23,8 +23,11 @@ export async function startDatabase(): Promise<{ url: string; stop: Stop }> {
   }
 }
 
-export async function startService(databaseUrl: string): Promise<{ url: string; pid: number; stop: Stop }> {
-  const child = spawn(process.execPath, ['bin/posthorn.js', 'start', '--json'], {
+export async function startService(
+  databaseUrl: string,
+  args: string[] = [],
+): Promise<{ url: string; pid: number; stop: Stop }> {
+  const child = spawn(process.execPath, ['bin/posthorn.js', 'start', '--json', ...args], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: databaseUrl,
@@ -47,13 +50,13 @@ export async function startBareServer(): Promise<{ url: string; stop: Stop }> {
   return { url: `http://127.0.0.1:${await firstLine(child)}/`, stop: () => stopChild(child) }
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
+export async function firstLine(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new Error('no output to read')
   const [line] = await once(createInterface(child.stdout), 'line')
   return line
 }
 
-async function stopChild(child: ChildProcess): Promise<void> {
+export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
   await once(child, 'exit')

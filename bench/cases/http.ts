@@ -46,7 +46,7 @@ export async function benchHttp(): Promise<Figure[]> {
 }
 
 /** The database's own rate of one-row durable inserts from as many clients, in a plain loop. */
-async function insertRate(url: string): Promise<number> {
+export async function insertRate(url: string): Promise<number> {
   const clients = Array.from({ length: connections }, () => new pg.Client({ connectionString: url }))
   await Promise.all(clients.map((client) => client.connect()))
   await clients[0]?.query(

@@ -39,7 +39,7 @@ async function pass(
   const { op } = admission
   const claimed = op.idempotent ? claimOf(admission, readIdempotencyKey(header), input) : undefined
   const faults = gates.validators.get(op)?.(input) ?? []
-  if (faults.length > 0) throw refusalOf(faults)
+  if (faults.length > 0) throw refusalOf(faults, op.face)
   if (changesNothing(op)) return look(gates, admission, input)
   const claim = claimed ?? claimOf(admission, readIdempotencyKey(op.keyInInput?.of(input as never)), input)
   const prepared = await op.prepare?.(ctxOf(gates, admission, gates.db), input as never)

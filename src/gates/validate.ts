@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { addAllFormats } from '../kernel/formats.ts'
 import type { Operation } from '../kernel/operation.ts'
-import type { Fault, Refusal } from '../kernel/refusal.ts'
+import type { Face, Fault, Refusal } from '../kernel/refusal.ts'
 import { invalidParameter, missingParameter, unknownParameter } from '../kernel/refusals.ts'
 import { faultsOf } from './faults.ts'
 
@@ -56,11 +56,13 @@ const makersByCode = new Map(
   [invalidParameter, missingParameter, unknownParameter].map((make) => [make.declaration.code, make]),
 )
 
-export function refusalOf(faults: Fault[]): Refusal {
+/** The error body of /v3 has one sentence and no details, so it tells the first fault. */
+export function refusalOf(faults: Fault[], face: Face): Refusal {
   const [first] = faults
   const codes = new Set(faults.map(({ code }) => code))
-  const make = (codes.size === 1 && first && makersByCode.get(first.code)) || invalidParameter
-  const message =
-    faults.length === 1 ? first?.message : `${faults.length} parameters are not valid: see details.`
+  const isAlike = codes.size === 1 || face === 'v3'
+  const make = (isAlike && first && makersByCode.get(first.code)) || invalidParameter
+  const tellsOne = faults.length === 1 || face === 'v3'
+  const message = tellsOne ? first?.message : `${faults.length} parameters are not valid: see details.`
   return make({ message, param: first?.param, details: faults.slice(0, mostReported) })
 }

@@ -3,8 +3,12 @@
 import { Resolver } from 'node:dns/promises'
 import { access, constants, mkdir } from 'node:fs/promises'
 import pg from 'pg'
+import type { Transport } from '../kernel/ports.ts'
+import { within } from '../kernel/within.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { openDatabase } from './database.ts'
+import { readTransportUrl } from './transport-url.ts'
+import { openTransport } from './transports.ts'
 
 export type Check = { name: string; state: 'ok' | 'warning' | 'failed'; detail: string; mend?: string }
 
@@ -23,7 +27,7 @@ export async function runChecks(): Promise<Check[]> {
     ...checkConfiguration(config),
     await checkDataFolder(config),
     await checkDatabase(config),
-    checkTransport(config),
+    await checkTransport(config),
     await checkDns(config),
   ]
 }
@@ -85,12 +89,31 @@ async function versionAt(url: string): Promise<string> {
   }
 }
 
-function checkTransport({ transport }: Config): Check {
-  return {
-    name: 'transport',
-    state: 'warning',
-    detail: `${transport}: no message leaves this machine`,
+async function checkTransport(config: Config): Promise<Check> {
+  const name = 'transport'
+  const { kind } = readTransportUrl(config.transport)
+  if (kind === 'capture') return { name, state: 'warning', detail: `${kind}: no message leaves this machine` }
+  const transport = await openTransport(config, nothing)
+  try {
+    await within(30_000, transport.verify(), () => new Error('there was no answer in time'))
+    return { name, state: 'ok', detail: `${kind}: the upstream is ready` }
+  } catch (error) {
+    const mend = 'check POSTHORN_TRANSPORT, the credentials and that the upstream can be reached from here'
+    return { name, state: 'failed', detail: `${kind}: ${oneLine(error)}`, mend }
+  } finally {
+    await transport.close()
   }
+}
+
+/** Stands where `capture` would: there is no database to capture into here. */
+const nothing: Transport = {
+  kind: 'capture',
+  signs: false,
+  takesMarketing: true,
+  concurrency: 0,
+  send: async () => ({ kind: 'accepted', upstreamId: null, response: '' }),
+  verify: async () => {},
+  close: async () => {},
 }
 
 /** Any answer will do, also "no such name": it shows that a resolver is there. */

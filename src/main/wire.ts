@@ -101,6 +101,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
 function operationsOf(needs: ServiceNeeds, version: string): Operation[] {
   const { config, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
   const declared = declareOperations({
+    fetchAttachment: fetchWith(openGuardedClient({ allowPrivate: false })),
     dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
     probes: probesOf(config),
     relay,
@@ -110,6 +111,14 @@ function operationsOf(needs: ServiceNeeds, version: string): Operation[] {
     inFlightMessages: inFlightMessages(config.transport),
   })
   return [...declared, ...extraOperations]
+}
+
+const largestAttachment = 20 * 1024 * 1024
+
+const fetchWith = (client: Pick<GuardedClient, 'request'>) => async (url: string) => {
+  const { status, body } = await client.request({ url, maxBytes: largestAttachment, timeoutMs: 15_000 })
+  if (status !== 200) throw new Error(`it answered ${status}`)
+  return body
 }
 
 function hooksOf({ config, hookClient, log }: ServiceNeeds): ReturnType<typeof openHooks> {

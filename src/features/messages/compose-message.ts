@@ -43,7 +43,7 @@ async function composeParts(needs: ComposeNeeds, due: DueRow): Promise<Buffer> {
       contentId: one.content_id ?? undefined,
     })),
     messageId: due.message_id,
-    // The time of acceptance: a resend is the same message, byte for byte.
-    date: due.created_at,
+    // Not the time of this try: a resend is the same message, byte for byte.
+    date: due.due_from,
   })
 }

@@ -63,7 +63,8 @@ export type DueRow = {
   recipient: string
   subject: string
   message_id: string
-  created_at: Date
+  /** The time it was to leave: that of acceptance, or the scheduled one. */
+  due_from: Date
   parts: Parts | null
   raw: Buffer | null
   track: { opens?: boolean; clicks?: boolean }
@@ -81,7 +82,7 @@ const Due = row<DueRow>({
   recipient: text,
   subject: text,
   message_id: text,
-  created_at: time,
+  due_from: time,
   parts: json(),
   raw: maybe(bytes),
   track: json(),
@@ -96,7 +97,7 @@ export function loadDue(db: Db, ids: string[]) {
     sql`
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
-           m.created_at, b.parts, b.raw, b.track, s.reason as suppressed,
+           coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, b.track, s.reason as suppressed,
            (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments
       from messages m
       join message_bodies b on b.message_id = m.id

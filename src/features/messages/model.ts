@@ -35,10 +35,10 @@ const retryMinutes = [1, 5, 15, 30, 60, 120, 240, 240, 240, 240]
 const giveUpAfterMs = 24 * 3_600_000
 
 /** When to try again after so many tries, or undefined when it is time to give up. */
-export function nextTry(attempts: number, createdAt: Date, now: Date, factor: number): Date | undefined {
+export function nextTry(attempts: number, dueFrom: Date, now: Date, factor: number): Date | undefined {
   const minutes = retryMinutes[Math.min(attempts, retryMinutes.length) - 1] ?? 240
   // A tenth of jitter keeps messages deferred together from coming back together.
   const delay = minutes * 60_000 * factor * (0.95 + Math.random() * 0.1)
   const due = new Date(now.getTime() + delay)
-  return due.getTime() - createdAt.getTime() > giveUpAfterMs * Math.max(1, factor) ? undefined : due
+  return due.getTime() - dueFrom.getTime() > giveUpAfterMs * Math.max(1, factor) ? undefined : due
 }

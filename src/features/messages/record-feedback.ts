@@ -129,6 +129,7 @@ function saidBy({ provider, type, bounce }: UpstreamEvent): Said {
   return {
     smtpCode: bounce?.smtpCode ?? null,
     enhancedCode: bounce?.enhancedCode ?? null,
-    message: bounce?.diagnostic ?? `${names[provider]} says: ${type}`,
+    // What a receiving server said can be anything, and JSON in the database takes neither NUL nor half a character.
+    message: bounce?.diagnostic?.replaceAll('\0', '').toWellFormed() ?? `${names[provider]} says: ${type}`,
   }
 }

@@ -96,7 +96,7 @@ function retried(
   event: (type: string, data: object) => NewEvent,
 ): Result {
   const verdict = classifyReply(said)
-  const dueAt = nextTry(due.attempts, due.created_at, base.at, retryFactor)
+  const dueAt = nextTry(due.attempts, due.due_from, base.at, retryFactor)
   const error: LastError = lastErrorOf(dueAt ? verdict.class : 'retries_spent', said)
   if (dueAt)
     return { ...base, status: 'queued', error, dueAt, event: event('deferred', bounceData(said, verdict)) }

@@ -5,6 +5,7 @@ import { readSettings } from '../../accounts/settings/settings.ts'
 import { dayOf, daysOf, type Range, readRangeOrDays } from '../../transactional/v3/dates.ts'
 import { bracketed } from '../../transactional/v3/emails.ts'
 import { type FilterWord, wordsFor } from '../../transactional/v3/event-words.ts'
+import { storable } from '../../transactional/v3/lenient.ts'
 import { pageBySlice, readLimit, readOffset } from '../../transactional/v3/paging.ts'
 import {
   type Counted,
@@ -49,7 +50,7 @@ export async function dailyReports(ctx: Ctx, query: Paged) {
 
 async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay: boolean) {
   const { accountId } = ctx.caller
-  const of = { range, tag: tag || undefined, byDay }
+  const of = { range, tag: tag ? storable(tag) : undefined, byDay }
   const requests = await countRequests(ctx.db, accountId, of)
   const counts = await countEvents(ctx.db, accountId, of, await countedBy(ctx))
   return (day: string) => ({
@@ -88,8 +89,8 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
   const filter: EventFilter = {
     ...readRangeOrDays(ctx, query, { usual: 30, most: longestDays }),
     words: query.event && wordsFor(query.event),
-    email: query.email ? (normalEmail(query.email) ?? query.email) : undefined,
-    tag: query.tags || undefined,
+    email: query.email ? (normalEmail(query.email) ?? storable(query.email)) : undefined,
+    tag: query.tags ? storable(query.tags) : undefined,
     messageId: query.messageId ? bracketed(query.messageId) : undefined,
     templateId: query.templateId,
   }

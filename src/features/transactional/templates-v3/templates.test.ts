@@ -116,7 +116,7 @@ describe('templates', () => {
     }
     assert.equal((await app.call('POST', '/v3/smtp/email', { body })).status, 201)
     const mail = await captured('tom@example.com')
-    assert.deepEqual([mail.subject, mail.from], ['Hello Tom', 'Shop <shop@example.com>'])
+    assert.deepEqual([mail.subject, mail.from], ['Hello Tom', 'shop@example.com'])
     assert.match(mail.html, /Dear Tom/)
     const { body: list } = await app.call('GET', '/api/v1/messages?to=tom@example.com')
     assert.deepEqual([list.data[0].tag, list.data[0].template_id], ['welcome', id])

@@ -5,6 +5,7 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { type Reason, unsuppress } from '../../suppressions/suppressions.ts'
 import { type BlockedRow, countBlocked, listBlocked } from './blocked-queries.ts'
 import { rangeQuery, readRange } from './dates.ts'
+import { storable } from './lenient.ts'
 import { listQuery, pageBySlice } from './paging.ts'
 import { outOfRange } from './refusals.ts'
 
@@ -67,7 +68,7 @@ export const listBlockedContacts = operation({
 }).run(async (ctx, { query }) => {
   const senders = query.senders
     ?.split(',')
-    .map((one) => one.trim())
+    .map((one) => storable(one).trim())
     .filter((one) => one !== '')
   const filter = {
     ...readRange(query, longestRangeDays),

@@ -15,6 +15,7 @@ import {
   type ScheduledRef,
 } from './email-queries.ts'
 import { nameInLog } from './event-words.ts'
+import { storable } from './lenient.ts'
 import { pageBySlice } from './paging.ts'
 
 type Wanted = {
@@ -33,7 +34,7 @@ const longestRangeDays = 31
 
 export async function pageOfEmails(ctx: Ctx, query: Wanted) {
   const filter: EmailFilter = {
-    email: query.email ? (normalEmail(query.email) ?? query.email) : undefined,
+    email: query.email ? (normalEmail(query.email) ?? storable(query.email)) : undefined,
     messageId: query.messageId ? bracketed(query.messageId) : undefined,
     templateId: query.templateId,
     ...readRange(query, longestRangeDays),

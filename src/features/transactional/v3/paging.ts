@@ -28,7 +28,7 @@ export function readLimit(given: number | undefined, { usual, most }: { usual: n
 
 export function readOffset(given: number | undefined): number {
   const offset = given ?? 0
-  if (offset >= 0) return offset
+  if (offset >= 0 && offset <= Number.MAX_SAFE_INTEGER) return offset
   throw outOfRange({ message: 'offset must be at least 0', param: 'offset' })
 }
 

@@ -18,7 +18,7 @@ const changeable = {
   subject: Text,
   htmlContent: Text,
   textContent: Text,
-  templateId: Type.Optional(Type.Integer({ minimum: 0 })),
+  templateId: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   params: optionalMap(Type.Unknown()),
   headers: optionalMap(Type.String()),
 }

@@ -209,6 +209,23 @@ test('a call that does not fit under the cap sends nothing at all', async () => 
   assert.equal((await send({ to: to('c@example.com') }, key)).status, 201)
 })
 
+test('calls that share a transaction do not suffer from one that is taken back', async () => {
+  const [capped, other] = [await app.makeAccount(), await app.makeAccount()]
+  const { key } = await app.makeKey({ dailyCap: 1 }, capped.accountId)
+  const replies = await Promise.all(
+    Array.from({ length: 24 }, (_, i) =>
+      i % 3 === 0
+        ? send({ to: to('a@example.com', 'b@example.com') }, key)
+        : send({ to: to(`n${i}@example.com`) }, other.key),
+    ),
+  )
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    replies.map((_, i) => (i % 3 === 0 ? 429 : 201)),
+  )
+  assert.deepEqual([(await statuses(key)).length, (await statuses(other.key)).length], [0, 16])
+})
+
 test('an idempotency key in the body gives the first answer again', async () => {
   const { key } = await app.makeAccount()
   const body = { to: to('once@example.com'), headers: { idempotencyKey: 'abc-1' } }

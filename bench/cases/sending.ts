@@ -1,0 +1,73 @@
+// The delivery engine from the queue to an SMTP server, and its memory on the way.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { compare, type Figure } from '../figure.ts'
+import { firstLine, startDatabase, startService, stopChild } from '../start.ts'
+import { fillQueue } from './fill.ts'
+
+const perRound = 6_000
+const loopCount = 800
+
+type Sample = { sent: number; seconds: number; rss: number }
+
+const startChild = (script: string, ...args: string[]): ChildProcess =>
+  spawn(process.execPath, ['--import', 'tsx', `bench/children/${script}.ts`, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+
+async function runEngine(...args: string[]): Promise<Sample[]> {
+  const child = startChild('engine', ...args)
+  if (!child.stdout) throw new Error('no output to read')
+  const samples: Sample[] = []
+  createInterface(child.stdout).on('line', (line) => samples.push(JSON.parse(line)))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`the engine ended with ${code}`)
+  return samples
+}
+
+/** A database with the first account, and a sink; the service itself is not needed. */
+async function withPlace<T>(work: (databaseUrl: string, sinkPort: string) => Promise<T>): Promise<T> {
+  const database = await startDatabase()
+  const sink = startChild('sink')
+  try {
+    const service = await startService(database.url, ['--role', 'api'])
+    await service.stop()
+    return await work(database.url, await firstLine(sink))
+  } finally {
+    await stopChild(sink)
+    await database.stop()
+  }
+}
+
+export function benchSending(): Promise<Figure[]> {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return withPlace(async (url, port) => {
+    const engine = async () => {
+      await fillQueue(url, perRound)
+      const last = (await runEngine(url, port, String(perRound), pem)).at(-1)
+      return last ? last.sent / last.seconds : 0
+    }
+    const loop = async () => Number(await firstLine(startChild('plain-loop', port, String(loopCount), pem)))
+    const anchor = 'nodemailer, build, sign, send in a loop'
+    return [await compare({ name: 'queue to SMTP sink, 2 kB, DKIM', anchor, wanted: 5 }, engine, loop)]
+  })
+}
+
+const early = 10_000
+
+/** The memory of the sending process after ten thousand messages and after very many. */
+export function benchMemory(): Promise<Figure[]> {
+  const count = Number(process.env.BENCH_MEMORY_MESSAGES ?? 500_000)
+  return withPlace(async (url, port) => {
+    await fillQueue(url, count)
+    const samples = await runEngine(url, port, String(count))
+    const at = (least: number) => samples.find(({ sent }) => sent >= least)?.rss ?? 0
+    const [measured, anchorMeasured] = [at(count) / 1e6, at(early) / 1e6]
+    const ratio = measured / anchorMeasured
+    const name = `memory after ${count.toLocaleString('en')} messages, MB`
+    return [{ name, anchor: 'after 10,000', measured, anchorMeasured, ratio, wanted: 0.8, atMost: 1.2 }]
+  })
+}

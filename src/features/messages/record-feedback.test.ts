@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import { readId } from '../../kernel/id.ts'
+import { silentLog } from '../../kernel/log.ts'
+import type { Transport, UpstreamEvent } from '../../kernel/ports.ts'
+import { int, row } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { captureTransport } from './capture.ts'
+import { startDelivery } from './deliver.ts'
+import { deleteOldFeedback } from './feedback-queries.ts'
+import { recordFeedback } from './record-feedback.ts'
+
+const app = await makeApp()
+const { db } = app.pools
+const now = () => new Date()
+
+/** Accepted and waiting: no engine runs here unless a test starts one. */
+async function queued(to: string): Promise<{ id: string; ref: string }> {
+  const body = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hi.' }
+  const { body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
+  return { id: sent.id, ref: readId('msg', sent.id) ?? '' }
+}
+
+type More = Partial<UpstreamEvent>
+
+const eventOf = (ref: string, type: UpstreamEvent['type'], more: More = {}): UpstreamEvent => ({
+  provider: 'ses',
+  upstreamId: null,
+  messageRef: ref,
+  type,
+  recipient: 'x@reader.example',
+  at: now(),
+  ...more,
+})
+
+const tell = (...events: UpstreamEvent[]) =>
+  recordFeedback({ db, log: silentLog, now }, { provider: 'ses', id: randomUUID(), events })
+
+const bounce = (bounceType: string, subType: string, diagnostic: string): More => ({
+  bounce: { bounceType, subType, smtpCode: null, enhancedCode: null, diagnostic },
+})
+
+const read = async (id: string) => (await app.call('GET', `/api/v1/messages/${id}`)).body
+const suppressed = async (email: string) =>
+  (await app.call('GET', `/api/v1/suppressions?email=${email}`)).body.data[0]?.reason
+
+const Count = row<{ count: number }>({ count: int })
+const inQueue = async (ref: string) =>
+  (await db.one(Count, sql`select count(*)::int as count from delivery_queue where message_id = ${ref}`))
+    .count
+
+function runEngine(more: Partial<Transport> = {}) {
+  const sent: string[] = []
+  const transport: Transport = {
+    ...captureTransport(db, now),
+    kind: 'fake',
+    send: async ({ recipient }) => {
+      sent.push(recipient)
+      return { kind: 'accepted', upstreamId: null, response: 'ok' }
+    },
+    ...more,
+  }
+  const engine = startDelivery({
+    db,
+    log: silentLog,
+    now,
+    transport,
+    capture: captureTransport(db, now),
+    retryFactor: 1,
+    leaseSeconds: 60,
+    findDkimKeys: async () => [],
+    track: async (_due, html) => html,
+  })
+  return { sent, stop: engine.stop }
+}
+
+describe('the word of the upstream', () => {
+  test('that it has the message ends the tries to hand it over', async () => {
+    const { id, ref } = await queued('a@reader.example')
+    await tell(eventOf(ref, 'send', { upstreamId: 'up-1' }))
+    assert.equal((await read(id)).status, 'sent')
+    const engine = runEngine()
+    await until(async () => (await inQueue(ref)) === 0, 'the message to leave the queue')
+    await engine.stop()
+    assert.deepEqual(engine.sent, [])
+    assert.equal((await read(id)).status, 'sent')
+  })
+
+  test('in any order: a bounce wins, a delay changes nothing', async () => {
+    const { id, ref } = await queued('b@reader.example')
+    await tell(eventOf(ref, 'deferred', bounce('Transient', 'General', 'smtp; 451 4.7.1 later')))
+    assert.equal((await read(id)).status, 'queued')
+    await tell(eventOf(ref, 'delivery'))
+    await tell(eventOf(ref, 'send'))
+    assert.equal((await read(id)).status, 'delivered')
+    await tell(eventOf(ref, 'bounce', bounce('Permanent', 'General', 'smtp; 550 5.1.1 unknown')))
+    await tell(eventOf(ref, 'delivery'))
+    const { status, last_error } = await read(id)
+    assert.deepEqual([status, last_error.code], ['failed', 'unknown_user'])
+    assert.equal(await suppressed('b@reader.example'), 'hard_bounce')
+  })
+
+  test('about the content fails the message and spares the address', async () => {
+    const { id, ref } = await queued('c@reader.example')
+    await tell(eventOf(ref, 'reject'))
+    const { status, last_error } = await read(id)
+    assert.deepEqual([status, last_error.code], ['failed', 'content'])
+    assert.equal(await suppressed('c@reader.example'), undefined)
+  })
+
+  test('about a list of its own: lasting entries are taken over, passing ones are not', async () => {
+    const [full, complained] = [await queued('d@reader.example'), await queued('e@reader.example')]
+    await tell(eventOf(full.ref, 'bounce', bounce('Transient', 'Suppressed', 'mailbox full')))
+    const complaint = { feedbackType: null, subType: 'OnAccountSuppressionList' }
+    await tell(eventOf(complained.ref, 'complaint', { complaint }))
+    assert.deepEqual(
+      [(await read(full.id)).status, (await read(complained.id)).status],
+      ['suppressed', 'suppressed'],
+    )
+    assert.deepEqual(
+      [await suppressed('d@reader.example'), await suppressed('e@reader.example')],
+      [undefined, 'complaint'],
+    )
+  })
+
+  test('about an address where Amazon lets everyone try out bounces suppresses nothing', async () => {
+    const address = 'bounce@simulator.amazonses.com'
+    const { id, ref } = await queued(address)
+    await tell(eventOf(ref, 'bounce', bounce('Permanent', 'General', 'smtp; 550 5.1.1 unknown')))
+    await tell(eventOf(ref, 'complaint', { complaint: { feedbackType: 'abuse', subType: null } }))
+    const { status, events } = await read(id)
+    assert.deepEqual(
+      [status, ...events.map(({ type }: { type: string }) => type)],
+      ['failed', 'bounce', 'complaint'],
+    )
+    assert.equal(await suppressed(address), undefined)
+  })
+
+  test('in one envelope is recorded whole or not at all', async () => {
+    const { id, ref } = await queued('f@reader.example')
+    // No text of the database may hold a NUL.
+    const broken = eventOf('', 'delivery', { upstreamId: '\0' })
+    const feedback = { provider: 'ses' as const, id: randomUUID(), events: [eventOf(ref, 'send'), broken] }
+    await assert.rejects(recordFeedback({ db, log: silentLog, now }, feedback))
+    assert.equal((await read(id)).status, 'queued')
+    feedback.events.pop()
+    await recordFeedback({ db, log: silentLog, now }, feedback)
+    assert.equal((await read(id)).status, 'sent')
+  })
+})
+
+test('envelopes are remembered for a while only', async () => {
+  await tell()
+  assert.ok((await deleteOldFeedback(db, new Date(Date.now() + 1_000))) > 0)
+})
+
+test('marketing mail never goes to an upstream that forbids it', async () => {
+  const { id, ref } = await queued('g@reader.example')
+  await db.run(sql`update messages set stream = 'marketing' where id = ${ref}`)
+  await db.run(sql`update delivery_queue set lane = 1 where message_id = ${ref}`)
+  const engine = runEngine({ takesMarketing: false })
+  const failed = await until(async () => {
+    const found = await read(id)
+    return found.status === 'failed' && found
+  }, 'the message to fail')
+  await engine.stop()
+  assert.ok(!engine.sent.includes('g@reader.example'))
+  assert.match(failed.last_error.message, /transactional mail only/)
+  assert.equal(await suppressed('g@reader.example'), undefined)
+})
