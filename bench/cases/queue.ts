@@ -10,7 +10,7 @@ import { fillFinished, fillQueue, onDatabase } from './fill.ts'
 const large = Number(process.env.BENCH_FINISHED_MESSAGES ?? 2_000_000)
 const smallClaim = 10_000
 const smallList = 20_000
-const rounds = 3
+const rounds = 5
 const claimsPerRound = 20
 const readsPerRound = 300
 const batch = 200
@@ -22,7 +22,8 @@ async function takeTurns(measure: (which: keyof Pair) => Promise<number>): Promi
   const found: Record<keyof Pair, number[]> = { many: [], few: [] }
   for (let round = 0; round < rounds; round++)
     for (const which of ['few', 'many'] as const) found[which].push(await measure(which))
-  return { many: median(found.many), few: median(found.few) }
+  // The quietest round: what else the machine does only adds.
+  return { many: Math.min(...found.many), few: Math.min(...found.few) }
 }
 
 async function secondDatabase(url: string, name: string): Promise<string> {

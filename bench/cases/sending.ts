@@ -10,7 +10,7 @@ import { fillQueue } from './fill.ts'
 const perRound = 6_000
 const loopCount = 800
 
-type Sample = { sent: number; seconds: number; rss: number }
+type Sample = { sent: number; rate: number; rss: number }
 
 const startChild = (script: string, ...args: string[]): ChildProcess =>
   spawn(process.execPath, ['--import', 'tsx', `bench/children/${script}.ts`, ...args], {
@@ -47,8 +47,7 @@ export function benchSending(): Promise<Figure[]> {
   return withPlace(async (url, port) => {
     const engine = async () => {
       await fillQueue(url, perRound)
-      const last = (await runEngine(url, port, String(perRound), pem)).at(-1)
-      return last ? last.sent / last.seconds : 0
+      return (await runEngine(url, port, String(perRound), pem)).at(-1)?.rate ?? 0
     }
     const loop = async () => Number(await firstLine(startChild('plain-loop', port, String(loopCount), pem)))
     const anchor = 'nodemailer, build, sign, send in a loop'

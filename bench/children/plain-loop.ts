@@ -14,10 +14,12 @@ const transport = createTransport({
 })
 const text = `Dear customer,\n\n${'thank you for your order, which is on its way. '.repeat(40)}\n`
 
-const started = performance.now()
+const warmUp = 100
+let started = 0
 for (let n = 0; n < Number(count); n++) {
+  if (n === warmUp) started = performance.now()
   const message = { from: 'shop@example.com', to: `r${n}@example.org`, subject: 'Your order', text }
   await transport.sendMail(message)
 }
-process.stdout.write(`${Number(count) / ((performance.now() - started) / 1000)}\n`)
+process.stdout.write(`${(Number(count) - warmUp) / ((performance.now() - started) / 1000)}\n`)
 transport.close()

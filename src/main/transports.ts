@@ -1,5 +1,4 @@
 // The upstream that the configuration names.
-import { openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import { openScalewayTransport } from '../adapters/scaleway/scaleway.ts'
 import { openSesTransport } from '../adapters/ses/ses.ts'
 import { openSmtpTransport } from '../adapters/smtp-transport/smtp-transport.ts'
@@ -53,7 +52,8 @@ async function openSes(config: TransportConfig, wanted: Of<'ses'>): Promise<Tran
   return { ...ses, perSecond: async () => (await ses.quota()).perSecond }
 }
 
-function openScaleway(config: TransportConfig, wanted: Of<'scaleway'>): Transport {
+async function openScaleway(config: TransportConfig, wanted: Of<'scaleway'>): Promise<Transport> {
+  const { openGuardedClient } = await import('../adapters/guarded-http/guarded-http.ts')
   const projectId = config.scalewayDefaultProject ?? config.scalewayProject ?? ''
   const secretKey = config.scalewayKey ?? ''
   const { scalewayEndpoint: endpoint } = config

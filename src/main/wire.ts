@@ -1,6 +1,5 @@
 // Puts the service together: pools, gates, operations, HTTP. Nothing is made at import time.
 import { randomBytes } from 'node:crypto'
-import { type GuardedClient, openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import { openDns } from '../adapters/system-dns/system-dns.ts'
 import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import { openMetrics } from '../faces/metrics/metrics.ts'
@@ -17,6 +16,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
+import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
@@ -53,7 +53,7 @@ export type ServiceNeeds = {
   /** Where clients find the SMTP relay. */
   relay?: Relay
   /** Under test: the way to the certificates and confirmations of upstream feedback. */
-  hookClient?: Pick<GuardedClient, 'request'>
+  hookClient?: GuardedRequests
   /** Under test: operations of the test's own beside the declared ones. */
   extraOperations?: Operation[]
 }
@@ -101,7 +101,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
 function operationsOf(needs: ServiceNeeds, version: string): Operation[] {
   const { config, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
   const declared = declareOperations({
-    fetchAttachment: fetchWith(openGuardedClient({ allowPrivate: false })),
+    fetchAttachment: fetchWith(lazyGuardedClient({ allowPrivate: false })),
     dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
     probes: probesOf(config),
     relay,
@@ -115,14 +115,14 @@ function operationsOf(needs: ServiceNeeds, version: string): Operation[] {
 
 const largestAttachment = 20 * 1024 * 1024
 
-const fetchWith = (client: Pick<GuardedClient, 'request'>) => async (url: string) => {
+const fetchWith = (client: GuardedRequests) => async (url: string) => {
   const { status, body } = await client.request({ url, maxBytes: largestAttachment, timeoutMs: 15_000 })
   if (status !== 200) throw new Error(`it answered ${status}`)
   return body
 }
 
 function hooksOf({ config, hookClient, log }: ServiceNeeds): ReturnType<typeof openHooks> {
-  const client = hookClient ?? openGuardedClient({ allowPrivate: false })
+  const client = hookClient ?? lazyGuardedClient({ allowPrivate: false })
   return openHooks({ topics: config.snsTopics ?? [], client, log })
 }
 

@@ -58,6 +58,8 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   const { leaseSeconds } = needs
   const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver))
   const waiting: Due[] = []
+  // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
+  const ahead = needs.pace ? 0 : needs.transport.concurrency
   let isStopping = false
   let refilling: Promise<void> | undefined
   let wakeUp = () => {}
@@ -91,21 +93,25 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function take(): Promise<Due | undefined> {
     while (!isStopping) {
+      if (waiting.length <= ahead) refilling ??= refillOrIdle()
       const next = waiting.shift()
       // Half of the lease must be left: after its end another worker may have the message.
       if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) return next
       if (next) continue
-      refilling ??= refill()
-        .catch(async (error) => {
-          needs.log.error({ err: error, lane }, 'claiming messages failed')
-          await idle()
-        })
-        .finally(() => {
-          refilling = undefined
-        })
       await refilling
     }
     return undefined
+  }
+
+  async function refillOrIdle() {
+    try {
+      await refill()
+    } catch (error) {
+      needs.log.error({ err: error, lane }, 'claiming messages failed')
+      await idle()
+    } finally {
+      refilling = undefined
+    }
   }
 
   async function work() {
@@ -145,6 +151,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       isStopping = true
       wakeUp()
       await Promise.all(workers)
+      await refilling
       if (waiting.length > 0)
         await releaseClaims(
           needs.db,
