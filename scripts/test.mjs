@@ -20,6 +20,9 @@ ensurePrograms()
 const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['src', 'test'].flatMap(testsBelow)
 const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-test-'))
 let server
+let runner
+// Stopped from outside, the tests end and the server with them.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => runner?.kill('SIGTERM'))
 try {
   server = await openEmbeddedPostgres({ dataDir, mode: 'service' })
   await migrate(server.url)
@@ -41,7 +44,7 @@ function run(testFiles, env) {
   // The built command is what some tests start.
   spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
   const args = ['--import', 'tsx', '--test', '--test-reporter=spec', '--test-concurrency=3', ...testFiles]
-  const runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let tail = ''
   runner.stdout.on('data', (chunk) => {
     process.stdout.write(chunk)

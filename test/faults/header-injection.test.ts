@@ -110,9 +110,10 @@ const allowedInParts = ['Content-Type', 'Content-Transfer-Encoding', 'Content-Di
 
 async function holdAgainst(body: Body, raw: Buffer): Promise<void> {
   const names = fieldNames(headOf(raw))
-  const mayBe = ['Content-Transfer-Encoding', ...(body.reply_to === undefined ? [] : ['Reply-To'])]
-  for (const name of mayBe) if (names.includes(name)) names.splice(names.indexOf(name), 1)
-  assert.deepEqual(names.sort(), expectedNames(body))
+  const mayBe = names.indexOf('Content-Transfer-Encoding')
+  if (mayBe >= 0) names.splice(mayBe, 1)
+  const expected = [...expectedNames(body), ...(body.reply_to === undefined ? [] : ['Reply-To'])]
+  assert.deepEqual(names.sort(), expected.sort())
   for (const head of partHeads(raw)) {
     const found = fieldNames(head)
     assert.ok(

@@ -188,7 +188,8 @@ async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['out
   const act = actOf(due.recipient)
   const transport = isCaptured(due) ? needs.capture : needs.transport
   if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
-  const raw = await composeDue(needs, due, transport)
+  const raw = await composeDue(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
+  if (!Buffer.isBuffer(raw)) return raw
   const told = act && simulatedOutcome(act, due.attempts)
   if (told && told.kind !== 'accepted') return told
   return transport.send({
@@ -200,4 +201,16 @@ async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['out
     raw,
     stream: due.stream,
   })
+}
+
+/** A message that cannot be written down would come back at every lease for ever. Without the database, it waits. */
+function cannotCompose({ log }: DeliveryNeeds, due: Due, error: unknown): HandedOver['outcome'] {
+  if (error instanceof Refusal) throw error
+  log.error({ err: error, message: due.id }, 'a message could not be composed')
+  return {
+    kind: 'rejected',
+    smtpCode: null,
+    enhancedCode: '5.6.0',
+    message: 'The message could not be composed.',
+  }
 }

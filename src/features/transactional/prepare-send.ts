@@ -143,8 +143,10 @@ export async function senderOf(
 
 function replyToOf({ reply_to }: SendRequest, template: UsedTemplate | undefined): Address[] | undefined {
   const given = reply_to ?? template?.reply_to ?? undefined
-  const read = given === undefined ? undefined : readAddress(given)
-  return read && !('fault' in read) ? [read] : undefined
+  if (given === undefined) return undefined
+  const read = readAddress(given)
+  if ('fault' in read) throw invalidParameter({ message: `reply_to ${read.fault}.`, param: 'reply_to' })
+  return [read]
 }
 
 /** Inline contents are templates when there are params; a stored one always is. */
