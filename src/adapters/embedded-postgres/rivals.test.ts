@@ -16,7 +16,7 @@ const sharedDataDir = shareDataDir()
 test('a second service is refused and told who is in its way', async (t) => {
   const dataDir = sharedDataDir(t)
   const first = await openFor(t, { dataDir, mode: 'service' })
-  const second = await hold(t, { dataDir, waitMs: 500 }).next()
+  const second = await hold(t, { dataDir, waitMs: 3000 }).next()
   assert.equal(second.name, 'EmbeddedPostgresError')
   assert.equal(
     second.error,
@@ -27,7 +27,8 @@ test('a second service is refused and told who is in its way', async (t) => {
 
 test('of two services that start at once on an empty folder one wins', async (t) => {
   const dataDir = await makeDataDir(t)
-  const holders = [hold(t, { dataDir, waitMs: 1000 }), hold(t, { dataDir, waitMs: 1000 })]
+  // Long enough to connect on a busy machine; the loser then waits all of it.
+  const holders = [hold(t, { dataDir, waitMs: 8000 }), hold(t, { dataDir, waitMs: 8000 })]
   const said = await Promise.all(holders.map((each) => each.next()))
   const winner = said.findIndex(({ url }) => url !== undefined)
   const { error } = said[1 - winner] ?? {}
