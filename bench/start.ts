@@ -43,11 +43,17 @@ export async function startService(
   return { url, pid: child.pid ?? 0, stop: () => stopChild(child) }
 }
 
-export async function startBareServer(): Promise<{ url: string; stop: Stop }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bench/children/bare-server.ts'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  return { url: `http://127.0.0.1:${await firstLine(child)}/`, stop: () => stopChild(child) }
+export async function startBareServer(
+  documents: Record<string, unknown>,
+): Promise<{ url: string; stop: Stop }> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bench/children/bare-server.ts', JSON.stringify(documents)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  return { url: `http://127.0.0.1:${await firstLine(child)}`, stop: () => stopChild(child) }
 }
 
 export async function firstLine(child: ChildProcess): Promise<string> {

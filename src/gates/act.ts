@@ -13,7 +13,7 @@ import { type Claim, claimAll, rememberAll } from './idempotency.ts'
 import { asRefusal, type Reply, replyOf } from './reply.ts'
 import type { RawInput } from './validate.ts'
 
-export type Performed = Reply & { replayed: boolean }
+export type Performed = Reply & { replayed: boolean; isConstant?: boolean }
 export type Pending = { admission: Admission; input: RawInput; claim: Claim | undefined }
 export type ActTogether = (op: Operation, pending: Pending) => Promise<Performed | Refusal>
 

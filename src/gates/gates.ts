@@ -38,6 +38,9 @@ export type Gates = GatesNeeds & {
   actTogether: ActTogether
 }
 
+// Lines do not wait for each other, unlike turns of one limit.
+const two = { underWay: 2 }
+
 export function openGates(operations: readonly Operation[], needs: GatesNeeds): Gates {
   const makeValidator = validatorMaker()
   const gates: Gates = {
@@ -47,7 +50,7 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
     writeLine: gather(async (lines: AuditLine[]) => {
       await insertAuditLines(needs.quick, lines)
       return lines.map(() => undefined)
-    }),
+    }, two),
     failedKeys: failedKeyBrake(),
     validators: new Map(operations.map((op) => [op, makeValidator(op)])),
     checkReply: replyChecker(),

@@ -62,12 +62,16 @@ function claimOf({ op, caller }: Admission, key: string | undefined, input: RawI
 
 /** A call that changes nothing needs no transaction; its line shares one with others. */
 async function look(gates: Gates, admission: Admission, input: RawInput): Promise<Performed> {
-  const ctx = ctxOf(gates, admission, gates.db)
-  const reply = replyChecked(gates, admission.op, await admission.op.run(ctx, input as never))
-  if (admission.caller !== nobody) {
-    await gates.writeLine(lineOf(admission, input, { status: reply.status, code: null }))
-  }
-  return { ...reply, replayed: false }
+  const { op, caller } = admission
+  const result = await op.run(ctxOf(gates, admission, gates.db), input as never)
+  const { status, body } = replyChecked(gates, op, result)
+  if (caller === nobody) return { status, body, replayed: false, isConstant: isFrozenObject(result) }
+  await gates.writeLine(lineOf(admission, input, { status, code: null }))
+  return { status, body, replayed: false }
+}
+
+function isFrozenObject(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && Object.isFrozen(result)
 }
 
 async function performOrSayDown(gates: Gates, admission: Admission, input: RawInput): Promise<Performed> {

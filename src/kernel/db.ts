@@ -58,7 +58,7 @@ function gatheredBy(db: () => Db): Db['gathered'] {
   const gatherers = new Map<unknown, Gatherer<never, unknown>>()
   return <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) => {
     const known = gatherers.get(ask) as Gatherer<In, Out> | undefined
-    const gatherer = known ?? gather((items: In[]) => ask(db(), items))
+    const gatherer = known ?? gather((items: In[]) => ask(db(), items), { underWay: 2 })
     gatherers.set(ask, gatherer as Gatherer<never, unknown>)
     return gatherer(item)
   }

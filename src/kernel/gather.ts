@@ -7,10 +7,10 @@ type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error:
 
 export function gather<In, Out>(
   work: (items: In[]) => Promise<Out[]>,
-  { largest = 256 }: { largest?: number } = {},
+  { largest = 256, underWay = 1 }: { largest?: number; underWay?: number } = {},
 ): Gatherer<In, Out> {
   let waiting: Waiting<In, Out>[] = []
-  let running = false
+  let running = 0
 
   async function drain() {
     while (waiting.length > 0) {
@@ -18,7 +18,7 @@ export function gather<In, Out>(
       waiting = waiting.slice(largest)
       await settle(batch)
     }
-    running = false
+    running--
   }
 
   async function settle(batch: Waiting<In, Out>[]) {
@@ -35,8 +35,8 @@ export function gather<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (running) return
-      running = true
+      if (running >= underWay) return
+      running++
       // Everything that this turn of the event loop brings travels together.
       queueMicrotask(drain)
     })

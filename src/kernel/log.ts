@@ -4,8 +4,20 @@ export type Log = Logger
 
 /** On standard error: standard output is for what a command was asked to print. */
 export function openLog(level: string): Log {
-  // Asynchronous writes: a burst of lines shares one system call, and nothing is held back when idle.
-  return pino({ level, base: undefined, timestamp: stampMaker() }, pino.destination({ dest: 2, sync: false }))
+  // A burst of lines shares one system call; a line that comes alone waits a tenth of a second at most.
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 })
+  setInterval(() => destination.flush(), 100).unref()
+  process.on('exit', () => flushLast(destination))
+  return pino({ level, base: undefined, timestamp: stampMaker() }, destination)
+}
+
+// A process that ends before the destination is open has nothing to flush, and the library says so by throwing.
+function flushLast(destination: ReturnType<typeof pino.destination>): void {
+  try {
+    destination.flushSync()
+  } catch {
+    return
+  }
 }
 
 export const silentLog: Log = pino({ level: 'silent' })

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Performed } from '../../gates/act.ts'
 import { type Admission, admit, admitPublic, type Call, rateHeaders } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { perform } from '../../gates/perform.ts'
@@ -40,22 +41,40 @@ function bind(app: FastifyInstance, gates: Gates, op: Operation): void {
       if (op.public) admitted(admitPublic(gates, op, callOf(request)))
       else admit(gates, op, callOf(request)).then(admitted).catch(done)
     },
-    handler: (request, reply) => answer(gates, request, reply),
+    handler: answerer(gates, op),
   })
 }
 
-async function answer(gates: Gates, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+/** A public answer that never changes is given without passing the gates again, which have nothing to ask of it. */
+function answerer(gates: Gates, op: Operation) {
+  let constant: string | undefined
+  const perform = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const performed = await answer(gates, request)
+    if (performed.isConstant && request.url === op.path) constant = performed.body
+    return send(reply, performed, op.replyType)
+  }
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    if (constant === undefined || request.url !== op.path) return perform(request, reply)
+    return reply.type(json).send(constant)
+  }
+}
+
+async function answer(gates: Gates, request: FastifyRequest): Promise<Performed> {
   if (!request.admission) throw new Error('a request reached its operation without passing the gates')
   request.isPerforming = true
   const input = { params: request.params, query: request.query, body: request.body }
-  const { status, body, replayed } = await perform(gates, request.admission, input, idempotencyKeyOf(request))
+  return perform(gates, request.admission, input, idempotencyKeyOf(request))
+}
+
+const json = 'application/json; charset=utf-8'
+
+function send(reply: FastifyReply, { status, body, replayed }: Performed, replyType: string | undefined) {
   if (replayed) reply.header('idempotency-replayed', 'true')
   reply.code(status)
   if (body === '') return reply.send()
-  const { replyType } = request.admission.op
   // What is not JSON is bytes, one to a character.
   if (replyType) return reply.type(replyType).send(Buffer.from(body, 'latin1'))
-  return reply.type('application/json; charset=utf-8').send(body)
+  return reply.type(json).send(body)
 }
 
 export function callOf({ id, ip, headers }: FastifyRequest): Call {
@@ -64,7 +83,8 @@ export function callOf({ id, ip, headers }: FastifyRequest): Call {
 }
 
 function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
-  return [headers['idempotency-key']].flat()[0]
+  const given = headers['idempotency-key']
+  return typeof given === 'string' ? given : given?.[0]
 }
 
 function routeOf(path: string): string {
