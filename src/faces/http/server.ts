@@ -99,15 +99,14 @@ function readJsonOnly(app: FastifyInstance): void {
 // A client that keeps its connection alive would hold close() open for ever; from now on each answer ends its own.
 function closeGently(app: FastifyInstance): void {
   let isClosing = false
-  let sweep: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
     isClosing = true
-    // A request that was under way leaves its connection idle when it is answered.
-    sweep = setInterval(() => app.server.closeIdleConnections(), 20)
   })
-  app.addHook('onClose', async () => clearInterval(sweep))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')
     done()
   })
