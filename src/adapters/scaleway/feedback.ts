@@ -1,29 +1,11 @@
 // What Scaleway Transactional Email tells through its topics, as events of ours.
 // https://www.scaleway.com/en/docs/transactional-email/reference-content/webhook-events-payloads/
+import type { UpstreamEvent as Told } from '../../kernel/ports.ts'
 import { FeedbackFault } from './fault.ts'
 import { type Fields, needText, needTime, readFields, textAt } from './reading.ts'
 import { refHeader } from './take-apart.ts'
 
-export type UpstreamEvent = {
-  provider: 'scaleway'
-  /** Scaleway does not name the email in some events. */
-  upstreamId: string | null
-  messageRef: string | null
-  /** `send`: the upstream has the message. It settles a hand-over whose outcome is uncertain. */
-  type: 'send' | 'delivery' | 'bounce' | 'complaint' | 'deferred' | 'reject'
-  recipient: string
-  at: Date
-  /** In the words of Amazon SES, so that both upstreams read alike. */
-  bounce?: {
-    bounceType: string
-    subType: string | null
-    smtpCode: number | null
-    enhancedCode: string | null
-    diagnostic: string | null
-  }
-  complaint?: { feedbackType: string | null; subType: string | null }
-  raw: unknown
-}
+export type UpstreamEvent = Told & { raw: unknown }
 
 type Kind = { type: UpstreamEvent['type']; bounce?: { bounceType: string; subType: string } }
 

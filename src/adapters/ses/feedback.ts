@@ -1,5 +1,6 @@
 // What Amazon SES tells through SNS, as events of ours.
 
+import type { UpstreamEvent as Told } from '../../kernel/ports.ts'
 import { FeedbackFault } from './fault.ts'
 import {
   type Fields,
@@ -13,27 +14,7 @@ import {
 } from './reading.ts'
 import { messageTag } from './ses.ts'
 
-export type UpstreamEvent = {
-  provider: 'ses'
-  upstreamId: string | null
-  /** Our own identifier, as the hand-over gave it; absent when no configuration set was named. */
-  messageRef: string | null
-  /** `send`: the upstream has the message. It settles a hand-over whose outcome is uncertain. */
-  type: 'send' | 'delivery' | 'bounce' | 'complaint' | 'deferred' | 'reject'
-  recipient: string
-  at: Date
-  /** Of a bounce or a delay; bounceType and subType in the words of Amazon SES. */
-  bounce?: {
-    bounceType: string
-    subType: string | null
-    smtpCode: number | null
-    enhancedCode: string | null
-    diagnostic: string | null
-  }
-  /** subType `OnAccountSuppressionList`: nothing was sent, an older complaint stands. */
-  complaint?: { feedbackType: string | null; subType: string | null }
-  raw: unknown
-}
+export type UpstreamEvent = Told & { raw: unknown }
 
 type Found = Pick<UpstreamEvent, 'type' | 'at' | 'bounce' | 'complaint'> & { recipient: unknown }
 
