@@ -37,7 +37,7 @@ export function gather<In, Out>(
       waiting.push({ item, resolve, reject })
       if (running >= underWay) return
       running++
-      // Everything that this turn of the event loop brings travels together.
-      queueMicrotask(drain)
+      // Everything that this turn of the event loop reads from its sockets travels together.
+      setImmediate(drain)
     })
 }
