@@ -17,11 +17,13 @@ export type Performed = Reply & { replayed: boolean; isConstant?: boolean }
 export type Pending = { admission: Admission; input: RawInput; claim: Claim | undefined }
 export type ActTogether = (op: Operation, pending: Pending) => Promise<Performed | Refusal>
 
-/** Calls of one operation that arrive while a batch commits form the next batch. */
+/** Calls of one operation that arrive while two batches are on their way form the next one. */
 export function togetherActor(gates: () => Gates): ActTogether {
   const gatherers = new Map<Operation, Gatherer<Pending, Performed | Refusal>>()
   return (op, pending) => {
-    const gatherer = gatherers.get(op) ?? gather((batch: Pending[]) => actInBatch(gates(), op, batch))
+    const gatherer =
+      gatherers.get(op) ??
+      gather((batch: Pending[]) => actInBatch(gates(), op, batch), { underWay: 2, worthAnother: 16 })
     gatherers.set(op, gatherer)
     return gatherer(pending)
   }

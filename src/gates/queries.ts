@@ -1,43 +1,60 @@
 import type { Db } from '../kernel/db.ts'
-import { bool, bytes, int, ints, row, text } from '../kernel/row.ts'
+import { bool, bytes, int, row, text } from '../kernel/row.ts'
 import { sql } from '../kernel/sql.ts'
 
 export const windowSeconds = 60
 
 export type RateAsk = { accountId: string; operation: string; wanted: number; allowed: number }
-export type RateRow = { account_id: string; operation: string; granted: number; buckets: number[] }
+export type RateRow = {
+  account_id: string
+  operation: string
+  granted: number
+  /** How many requests of the last minute were granted, these included. */
+  used: number
+  /** In how many seconds the first of them leaves the window. */
+  oldest: number
+}
 
-const Rate = row<RateRow>({ account_id: text, operation: text, granted: int, buckets: ints })
+const Rate = row<RateRow>({ account_id: text, operation: text, granted: int, used: int, oldest: int })
 
 /**
  * Takes what is left of each sliding minute, in one statement. The row lock makes it exact across processes;
  * rows are taken in key order so that two batches cannot wait for each other. The clock is the database's,
- * because the processes' clocks may differ.
+ * because the processes' clocks may differ. The sixty buckets are looked at only when a new second has begun.
  */
 export function takeRates(db: Db, asks: RateAsk[]) {
   const column = <K extends keyof RateAsk>(name: K) => asks.map((ask) => ask[name])
   return db.many(
     Rate,
     sql`
-    insert into rate_windows as w (account_id, operation, second, wanted, allowed, granted, buckets)
+    insert into rate_windows as w (account_id, operation, second, wanted, allowed, granted, used, oldest, buckets)
     select a.account_id, a.operation, floor(extract(epoch from clock_timestamp()))::bigint, a.wanted, a.allowed,
-           least(a.wanted, a.allowed),
+           least(a.wanted, a.allowed), least(a.wanted, a.allowed), ${windowSeconds},
            array_fill(0, array[${windowSeconds - 1}::int]) || least(a.wanted, a.allowed)
       from unnest(${column('accountId')}::bigint[], ${column('operation')}::text[],
                   ${column('wanted')}::int[], ${column('allowed')}::int[])
            as a (account_id, operation, wanted, allowed)
      order by a.account_id, a.operation
     on conflict (account_id, operation) do update
-       set (second, wanted, allowed, granted, buckets) = (
-             select greatest(w.second, excluded.second), excluded.wanted, excluded.allowed, g.granted,
-                    k.kept[1:${windowSeconds - 1}] || k.kept[${windowSeconds}] + g.granted
-               from (select least(greatest(excluded.second - w.second, 0), ${windowSeconds})::int as passed) p
-              cross join lateral (select w.buckets[1 + p.passed:${windowSeconds}]
-                                         || array_fill(0, array[p.passed]) as kept) k
+       set (second, wanted, allowed, granted, used, oldest, buckets) = (
+             select s.second, excluded.wanted, excluded.allowed, g.granted, s.used + g.granted, s.oldest,
+                    s.buckets[1:${windowSeconds - 1}] || s.buckets[${windowSeconds}] + g.granted
+               from (select w.second, w.used, w.oldest, w.buckets
+                      where excluded.second <= w.second
+                      union all
+                     select excluded.second, k.used, k.oldest, p.kept
+                       from (select w.buckets[1 + least(excluded.second - w.second, ${windowSeconds})::int
+                                              :${windowSeconds}]
+                                    || array_fill(0, array[least(excluded.second - w.second,
+                                                                 ${windowSeconds})::int]) as kept) p
+                      cross join lateral (
+                            select sum(b)::int as used,
+                                   coalesce(min(n) filter (where b > 0), ${windowSeconds})::smallint as oldest
+                              from unnest(p.kept) with ordinality as u (b, n)) k
+                      where excluded.second > w.second) s
               cross join lateral (select least(excluded.wanted,
-                                               greatest(excluded.allowed - sum(b), 0))::int as granted
-                                    from unnest(k.kept) b) g)
-    returning account_id, operation, granted, buckets`,
+                                               greatest(excluded.allowed - s.used, 0))::int as granted) g)
+    returning account_id, operation, granted, used, oldest`,
   )
 }
 
@@ -103,7 +120,7 @@ export type Remember = IdempotencyRef & {
 
 export function rememberReplies(db: Db, replies: Remember[]) {
   const column = <K extends keyof Remember>(name: K) => replies.map((reply) => reply[name])
-  return db.run(sql`
+  return db.runLast(sql`
     insert into idempotency_keys (account_id, operation, key, fingerprint, status, reply, expires_at)
     select *
       from unnest(${column('accountId')}::bigint[], ${column('operation')}::text[], ${column('key')}::text[],

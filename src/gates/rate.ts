@@ -20,17 +20,10 @@ async function takeTurns(db: Db, turns: Turn[]): Promise<Rate[]> {
     asks.set(name, { ...ask, wanted: ask.wanted + 1 })
   }
   const rows = await takeRates(db, [...asks.values()])
-  const found = new Map(rows.map((row) => [nameOf(row.account_id, row.operation), standingOf(row)]))
+  const found = new Map(rows.map((row) => [nameOf(row.account_id, row.operation), row]))
   return turns.map(({ accountId, operation, allowed }) =>
     dealOut(found.get(nameOf(accountId, operation)), allowed),
   )
-}
-
-type Standing = { used: number; granted: number; resetSeconds: number }
-
-function standingOf({ buckets, granted }: RateRow): Standing {
-  const used = buckets.reduce((sum, n) => sum + n, 0)
-  return { used, granted, resetSeconds: secondsToNext(buckets) }
 }
 
 function nameOf(accountId: string, operation: string): string {
@@ -38,16 +31,9 @@ function nameOf(accountId: string, operation: string): string {
 }
 
 // Each call takes one of what was granted together, in the order of arrival.
-function dealOut(standing: Standing | undefined, limit: number): Rate {
-  if (!standing) throw new Error('a rate row is missing from its own batch')
-  const granted = standing.granted > 0
-  if (granted) standing.granted--
-  const remaining = Math.max(0, limit - standing.used + standing.granted)
-  return { granted, limit, remaining, resetSeconds: standing.resetSeconds }
-}
-
-/** When the oldest counted request leaves the window; one that allows nothing is asked again in a minute. */
-function secondsToNext(buckets: number[]): number {
-  const oldest = buckets.findIndex((n) => n > 0)
-  return oldest === -1 ? buckets.length : oldest + 1
+function dealOut(row: RateRow | undefined, limit: number): Rate {
+  if (!row) throw new Error('a rate row is missing from its own batch')
+  const granted = row.granted > 0
+  if (granted) row.granted--
+  return { granted, limit, remaining: Math.max(0, limit - row.used + row.granted), resetSeconds: row.oldest }
 }

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { type Gatherer, gather } from './gather.ts'
 import { Refusal } from './refusal.ts'
@@ -11,6 +12,13 @@ export type Db = {
   many<R>(shape: Shape<R>, statement: Sql): Promise<R[]>
   /** Runs a statement and gives the number of rows it touched. */
   run(statement: Sql): Promise<number>
+  /** Runs a statement that nothing in its transaction waits for: it travels with the commit, and fails it. */
+  runLast(statement: Sql): Promise<void>
+  /**
+   * Whether this transaction may go ahead on what is nearly always so and have its last statements check it. One
+   * whose check calls assumption_failed() is rolled back and run again without assuming anything.
+   */
+  optimistic: boolean
   /** Asks for one item of a question put for many: callers at the same time share the statement. */
   gathered<In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In): Promise<Out>
   /** Inside a transaction this joins it. Deadlocks and serialisation failures are tried again. */
@@ -40,6 +48,8 @@ export function openPool(options: PoolOptions): PooledDb {
     statement_timeout: 15_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
+    // Statements that do not wait for each other go out together: the begin with the first, the last with the commit.
+    pipeline: true,
     options: options.durable ? undefined : '-c synchronous_commit=off',
   })
   // Without a listener an idle connection that the server closes would end the process.
@@ -47,7 +57,11 @@ export function openPool(options: PoolOptions): PooledDb {
   const statements = over((query) => pool.query(query), options.checkRows)
   const db: Db = {
     ...statements,
-    transaction: (work) => retryConflicts(() => inTransaction(pool, options.checkRows, work)),
+    runLast: async (statement) => {
+      await statements.run(statement)
+    },
+    optimistic: false,
+    transaction: (work) => tryAgain((optimistic) => inTransaction(pool, { ...options, optimistic }, work)),
     gathered: gatheredBy(() => db),
   }
   return { ...db, close: () => pool.end() }
@@ -66,7 +80,7 @@ function gatheredBy(db: () => Db): Db['gathered'] {
 
 type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function over(ask: Ask, checkRows: boolean): Omit<Db, 'transaction' | 'gathered'> {
+function over(ask: Ask, checkRows: boolean): Pick<Db, 'one' | 'maybe' | 'many' | 'run'> {
   const query = async (statement: Sql) => {
     const compiled = compile(statement)
     return { result: await ask(compiled).catch(translate), text: compiled.text }
@@ -89,7 +103,13 @@ function over(ask: Ask, checkRows: boolean): Omit<Db, 'transaction' | 'gathered'
   }
 }
 
-async function inTransaction<T>(pool: pg.Pool, checkRows: boolean, work: (db: Db) => Promise<T>): Promise<T> {
+type Transaction = { checkRows: boolean; optimistic: boolean }
+
+async function inTransaction<T>(
+  pool: pg.Pool,
+  { checkRows, optimistic }: Transaction,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect().catch(translate)
   let broken = false
   // A connection lost between two statements reports itself here; the next statement then fails.
@@ -98,15 +118,33 @@ async function inTransaction<T>(pool: pg.Pool, checkRows: boolean, work: (db: Db
   }
   client.on('error', onError)
   try {
-    await client.query('begin').catch(translate)
+    const stream = streamOf(client)
+    // Held back for as long as this turn of the event loop lasts: usually the first statement comes within it.
+    stream.cork()
+    process.nextTick(() => stream.uncork())
+    const begun = client.query('begin')
+    // Its failure is the first statement's too, which is awaited.
+    begun.catch(() => {})
+    const last: Sql[] = []
+    const statements = over((query) => client.query(query), checkRows)
     const db: Db = {
-      ...over((query) => client.query(query), checkRows),
+      ...statements,
+      runLast: async (statement) => {
+        last.push(statement)
+      },
+      optimistic,
       transaction: (inner) => inner(db),
       gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
         (await ask(db, [item]))[0] as Out,
     }
     const result = await work(db)
-    await client.query('commit').catch(translate)
+    stream.cork()
+    const sent = last.map((statement) => statements.run(statement))
+    const committing = client.query('commit')
+    stream.uncork()
+    const [committed] = await Promise.all([committing, begun, ...sent]).catch(translate)
+    // After a failed statement the server answers a commit by rolling back.
+    if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     return result
   } catch (error) {
     await client.query('rollback').catch(() => {
@@ -119,13 +157,25 @@ async function inTransaction<T>(pool: pg.Pool, checkRows: boolean, work: (db: Db
   }
 }
 
-const conflictCodes = new Set(['40001', '40P01'])
+// One write for several statements: each write would wake the server, and on a busy machine yield to it.
+function streamOf(client: pg.PoolClient): Writable {
+  return (client as unknown as { connection: { stream: Writable } }).connection.stream
+}
 
-async function retryConflicts<T>(work: () => Promise<T>, triesLeft = 3): Promise<T> {
+const conflictCodes = new Set(['40001', '40P01'])
+const assumptionFailed = 'PH001'
+
+async function tryAgain<T>(
+  work: (optimistic: boolean) => Promise<T>,
+  { optimistic, triesLeft } = { optimistic: true, triesLeft: 3 },
+): Promise<T> {
   try {
-    return await work()
+    return await work(optimistic)
   } catch (error) {
-    if (triesLeft > 0 && conflictCodes.has(codeOf(error))) return retryConflicts(work, triesLeft - 1)
+    const code = codeOf(error)
+    if (code === assumptionFailed && optimistic) return tryAgain(work, { optimistic: false, triesLeft })
+    if (conflictCodes.has(code) && triesLeft > 0)
+      return tryAgain(work, { optimistic, triesLeft: triesLeft - 1 })
     throw error
   }
 }

@@ -25,8 +25,12 @@ export function normalEmail(given: string): string | undefined {
   return readEmail(given.trim())?.toLowerCase()
 }
 
+// What the converter would give back as it is: converting is dear, and nearly all domains look like this.
+const plain = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}[a-z]{2,20}$/
+
 /** Lower case and ASCII; undefined when it is no domain name with at least two labels. */
 export function normalDomain(given: string): string | undefined {
+  if (plain.test(given)) return given.length <= 253 ? given : undefined
   const ascii = domainToASCII(given.replace(/\.$/, '')).toLowerCase()
   const labels = ascii.split('.')
   return labels.length > 1 && ascii.length <= 253 && labels.every((part) => label.test(part))

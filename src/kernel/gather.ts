@@ -5,9 +5,17 @@ export type Gatherer<In, Out> = (item: In) => Promise<Out>
 
 type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void }
 
+export type GatherOptions = {
+  largest?: number
+  /** How many batches may be under way at a time. */
+  underWay?: number
+  /** How many have to wait before another batch starts beside one that is under way. */
+  worthAnother?: number
+}
+
 export function gather<In, Out>(
   work: (items: In[]) => Promise<Out[]>,
-  { largest = 256, underWay = 1 }: { largest?: number; underWay?: number } = {},
+  { largest = 256, underWay = 1, worthAnother = 1 }: GatherOptions = {},
 ): Gatherer<In, Out> {
   let waiting: Waiting<In, Out>[] = []
   let running = 0
@@ -35,7 +43,7 @@ export function gather<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (running >= underWay) return
+      if (running >= underWay || (running > 0 && waiting.length < worthAnother)) return
       running++
       // Everything that this turn of the event loop reads from its sockets travels together.
       setImmediate(drain)

@@ -11,6 +11,16 @@ export function parseJson(raw: Buffer): unknown {
   if (text.length > worthScanning && isTooDeep(text)) {
     throw malformedJson({ message: `The body nests deeper than ${deepest} levels.` })
   }
+  const value = parsed(text)
+  if (mayBeUnstorable.test(text) && isUnstorable(value)) {
+    throw malformedJson({
+      message: 'The body contains NUL or half of a surrogate pair, written as an escape.',
+    })
+  }
+  return value
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -18,7 +28,29 @@ export function parseJson(raw: Buffer): unknown {
   }
 }
 
+// UTF-8 itself can carry neither; an escape can.
+const mayBeUnstorable = /\\u(0000|d[89a-f])/i
+
+function isUnstorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed()
+  if (value === null || typeof value !== 'object') return false
+  return Object.entries(value).some(([name, inner]) => isUnstorable(name) || isUnstorable(inner))
+}
+
 function isTooDeep(text: string): boolean {
+  return opens(text) > deepest && depthIsOver(text)
+}
+
+/** How many brackets open, in strings or not; counting stops where it is enough to look closer. */
+function opens(text: string): number {
+  let count = 0
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at !== -1 && count <= deepest; at = text.indexOf(bracket, at + 1))
+      count++
+  return count
+}
+
+function depthIsOver(text: string): boolean {
   let depth = 0
   let inString = false
   for (let i = 0; i < text.length; i++) {

@@ -16,9 +16,55 @@ export function when<T>(value: T | undefined | null, piece: (value: T) => Sql): 
   return value === undefined || value === null ? nothing : piece(value)
 }
 
+/**
+ * One parameter a value, in rows: `before ($1::uuid, $2::text), ($3::uuid, $4::text)… after`. The number of rows is
+ * rounded up with rows of nulls, which the statement has to leave out, so that there are few different texts.
+ */
+export function valueRows(
+  around: { before: string; after: string },
+  types: string[],
+  rows: unknown[][],
+): Sql {
+  const count = Math.ceil(rows.length / rowStep) * rowStep
+  const padding = Array.from({ length: (count - rows.length) * types.length }, () => null)
+  return { [PIECE]: true, strings: rowStrings(around, types, count), values: [...rows.flat(), ...padding] }
+}
+
+const rowStep = 8
+const madeRows = new Map<string, readonly string[]>()
+
+function rowStrings({ before, after }: { before: string; after: string }, types: string[], count: number) {
+  const name = `${before}${count}`
+  const known = madeRows.get(name)
+  if (known) return known
+  const cast = (n: number) => `::${types[n % types.length]}`
+  const between = (n: number) => (n % types.length === 0 ? '), (' : ', ')
+  const total = count * types.length
+  const strings = Array.from({ length: total + 1 }, (_, n) => {
+    if (n === 0) return `${before} (`
+    return cast(n - 1) + (n === total ? `) ${after}` : between(n))
+  })
+  madeRows.set(name, strings)
+  return strings
+}
+
 export type Statement = { name: string; text: string; values: unknown[] }
 
+type Text = Omit<Statement, 'values'>
+
+// A statement without inner pieces has the same text each time; its strings are one object for each place in the code.
+const flat = new WeakMap<readonly string[], Text>()
+
 export function compile(piece: Sql): Statement {
+  if (piece.values.some(isPiece)) return compileNested(piece)
+  const known = flat.get(piece.strings)
+  if (known) return { ...known, values: piece.values }
+  const made = compileNested(piece)
+  flat.set(piece.strings, { name: made.name, text: made.text })
+  return made
+}
+
+function compileNested(piece: Sql): Statement {
   const values: unknown[] = []
   const text = write(piece, values)
   return { name: nameOf(text), text, values }

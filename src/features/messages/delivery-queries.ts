@@ -204,5 +204,5 @@ export function insertEvents(db: Db, events: NewEvent[]) {
     select *
       from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
                   ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
-    on conflict (id) do nothing`)
+    on conflict (account_id, id) do nothing`)
 }

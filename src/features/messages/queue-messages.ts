@@ -12,7 +12,7 @@ import {
   insertAttachment,
   insertBodies,
   insertMessages,
-  insertQueueRows,
+  type NewBody,
   type NewMessage,
 } from './insert-queries.ts'
 import { hasControl } from './mime/safe.ts'
@@ -32,6 +32,8 @@ export type Parts = {
   headers: [string, string][]
 }
 
+export type Track = { opens?: boolean; clicks?: boolean }
+
 export type Outgoing = {
   caller: Caller
   now: Date
@@ -49,7 +51,7 @@ export type Outgoing = {
   batchId?: string
   messageId: string
   scheduledAt?: Date
-  track: { opens?: boolean; clicks?: boolean }
+  track: Track
   /** A suppressed recipient is refused, or recorded as such beside others that are sent. */
   suppressed: 'refuse' | 'record'
 }
@@ -59,11 +61,13 @@ export type Queued = { id: string; status: 'queued' | 'suppressed'; outgoing: Ou
 export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queued | Refusal)[]> {
   const results: (Queued | Refusal)[] = outgoing.map(admit)
   await markSuppressed(db, results)
-  await countAgainstCaps(db, results)
+  // The counters of a key stay locked to the commit, and other batches wait for them: best taken last.
+  if (!db.optimistic) await countAgainstCaps(db, results)
   await write(
     db,
     results.filter((result): result is Queued => !(result instanceof Refusal)),
   )
+  if (db.optimistic) await countAgainstCaps(db, results)
   return results
 }
 
@@ -147,25 +151,24 @@ async function countAgainstCaps(db: Db, results: (Queued | Refusal)[]): Promise<
 
 async function write(db: Db, queued: Queued[]): Promise<void> {
   if (queued.length === 0) return
-  const rows = queued.map(rowOf)
-  await insertMessages(db, rows)
-  await insertBodies(
-    db,
-    queued.map(({ id, outgoing }) => ({
-      messageId: id,
-      accountId: outgoing.caller.accountId,
-      parts: outgoing.parts ? JSON.stringify(outgoing.parts) : null,
-      raw: outgoing.raw ?? null,
-      track: JSON.stringify(outgoing.track),
-    })),
+  const messages = insertMessages(db, queued.map(rowOf))
+  const bodies = insertBodies(db, queued.map(bodyOf))
+  const files = queued.flatMap(({ id, outgoing }) =>
+    outgoing.attachments.map((one, position) =>
+      insertAttachment(db, { ...one, messageId: id, accountId: outgoing.caller.accountId, position }),
+    ),
   )
-  for (const { id, outgoing } of queued) {
-    for (const [position, one] of outgoing.attachments.entries()) {
-      await insertAttachment(db, { ...one, messageId: id, accountId: outgoing.caller.accountId, position })
-    }
+  await Promise.all([messages, bodies, ...files])
+}
+
+function bodyOf({ id, outgoing }: Queued): NewBody {
+  return {
+    messageId: id,
+    accountId: outgoing.caller.accountId,
+    parts: outgoing.parts ? JSON.stringify(outgoing.parts) : null,
+    raw: outgoing.raw ?? null,
+    track: JSON.stringify(outgoing.track),
   }
-  const waiting = rows.filter(({ status }) => status === 'queued')
-  if (waiting.length > 0) await insertQueueRows(db, waiting)
 }
 
 function rowOf({ id, status, outgoing }: Queued): NewMessage {
@@ -184,9 +187,8 @@ function rowOf({ id, status, outgoing }: Queued): NewMessage {
     recipient: recipient.email.toLowerCase(),
     recipientName: recipient.name ?? null,
     subject: outgoing.subject,
-    tag: tags[0] ?? null,
-    tags: tags.length > 0 ? JSON.stringify(tags) : null,
-    metadata: metadata ? JSON.stringify(metadata) : null,
+    tags: tags.length > 0 ? tags : null,
+    metadata: metadata ?? null,
     templateId: outgoing.templateId ?? null,
     batchId: outgoing.batchId ?? null,
     messageId: outgoing.messageId,

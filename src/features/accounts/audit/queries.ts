@@ -8,7 +8,7 @@ import type { AuditLine } from './audit-line.ts'
  * process a third of what ten arrays do.
  */
 export function insertAuditLines(db: Db, lines: AuditLine[]) {
-  return db.run(sql`
+  return db.runLast(sql`
     insert into audit_lines (id, account_id, at, key_id, operation, params, status, code, request_id, ip)
     select l.id, l."accountId", l.at, l."keyId", l.operation, l.params::jsonb, l.status, l.code, l."requestId", l.ip
       from json_to_recordset(${JSON.stringify(lines)}::json)

@@ -18,20 +18,19 @@ export function hashKey(key: string): Buffer {
 export function callerFinder(db: Db): FindCaller {
   const recent = new LRUCache<string, Promise<KnownCaller | undefined>>({ max: 10_000, ttl: keyCacheMs })
 
-  function lookUp(digest: Buffer): Promise<KnownCaller | undefined> {
-    const name = digest.toString('latin1')
-    const known = recent.get(name)
+  function lookUp(key: string): Promise<KnownCaller | undefined> {
+    const known = recent.get(key)
     if (known) return known
     // The promise is what is kept: requests that arrive together share one look-up.
-    const found = load(db, digest)
-    recent.set(name, found)
-    const forget = () => recent.get(name) === found && recent.delete(name)
+    const found = load(db, hashKey(key))
+    recent.set(key, found)
+    const forget = () => recent.get(key) === found && recent.delete(key)
     found.then((caller) => caller || forget(), forget)
     return found
   }
 
   return async (key, now) => {
-    const found = await lookUp(hashKey(key))
+    const found = await lookUp(key)
     return found && (found.expiresAt === null || found.expiresAt > now) ? found : undefined
   }
 }

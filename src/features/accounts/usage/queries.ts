@@ -2,57 +2,64 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
-const Granted = row<{ granted: number }>({ granted: int })
+export type Granted = { month: number; day: number }
 
-type Spending = { accountId: string; count: number }
+const Granted = row<Granted>({ month: int, day: int })
 
-/** Takes as many as the account's quota still allows. */
-export function spendMonth(db: Db, { accountId, count }: Spending, month: string) {
+export type Spending = { accountId: string; keyId: string; count: number; month: string; day: string }
+
+/**
+ * Takes as many as the account's quota still allows and, of those, as many as the key's daily cap does. The day is
+ * made from the month's row, so that two batches lock them in the same order.
+ */
+export function spend(db: Db, spending: Spending) {
   return db.one(
     Granted,
-    sql`
-    with asked as (
-      select id, least(${count}::int, coalesce(monthly_quota, ${count}::int)) as first
-        from accounts
-       where id = ${accountId})
-    insert into sending_months as m (account_id, month, sent, granted)
-    select id, ${month}::date, first, first from asked
-    on conflict (account_id, month) do update
-       set (sent, granted) = (
-             select m.sent + g.granted, g.granted
-               from (select greatest(0, least(${count}::int, coalesce(a.monthly_quota - m.sent, ${count}::int)))::int
-                            as granted
-                       from accounts a
-                      where a.id = m.account_id) g)
-    returning granted`,
+    sql`${granting(spending)} select month.granted as month, day.granted as day from month, day`,
   )
 }
 
-/** Takes as many as the key's daily cap still allows. */
-export function spendDay(db: Db, { accountId, count }: Spending, keyId: string, day: string) {
-  return db.one(
-    Granted,
-    sql`
-    with asked as (
-      select account_id, id, least(${count}::int, coalesce(daily_cap, ${count}::int)) as first
-        from api_keys
-       where id = ${keyId}
-         and account_id = ${accountId})
-    insert into sending_days as d (account_id, day, key_id, sent, granted)
-    select account_id, ${day}::date, id, first, first from asked
-    on conflict (account_id, day, key_id) do update
-       set (sent, granted) = (
-             select d.sent + g.granted, g.granted
-               from (select greatest(0, least(${count}::int, coalesce(k.daily_cap - d.sent, ${count}::int)))::int
-                            as granted
-                       from api_keys k
-                      where k.id = d.key_id) g)
-    returning granted`,
-  )
+/** Takes all of them, or ends the transaction to be run again. */
+export function spendAll(db: Db, spending: Spending) {
+  return db.runLast(sql`
+    ${granting(spending)}
+    select assumption_failed() from month, day where day.granted < ${spending.count}::int`)
+}
+
+function granting({ accountId, keyId, count, month, day }: Spending) {
+  return sql`
+    with month as (
+      insert into sending_months as m (account_id, month, sent, granted)
+      select id, ${month}::date, first, first
+        from (select id, least(${count}::int, coalesce(monthly_quota, ${count}::int)) as first
+                from accounts
+               where id = ${accountId}) asked
+      on conflict (account_id, month) do update
+         set (sent, granted) = (
+               select m.sent + g.granted, g.granted
+                 from (select greatest(0, least(${count}::int, coalesce(a.monthly_quota - m.sent, ${count}::int)))::int
+                              as granted
+                         from accounts a
+                        where a.id = m.account_id) g)
+      returning granted),
+    day as (
+      insert into sending_days as d (account_id, day, key_id, sent, granted)
+      select k.account_id, ${day}::date, k.id, f.first, f.first
+        from month
+        join api_keys k on k.id = ${keyId} and k.account_id = ${accountId}
+       cross join lateral (select least(month.granted, coalesce(k.daily_cap, month.granted)) as first) f
+      on conflict (account_id, day, key_id) do update
+         set (sent, granted) = (
+               select d.sent + g.granted, g.granted
+                 from (select greatest(0, least(month.granted, coalesce(k.daily_cap - d.sent, month.granted)))::int
+                              as granted
+                         from api_keys k, month
+                        where k.id = d.key_id) g)
+      returning granted)`
 }
 
 /** Gives back what the month granted and the day did not. */
-export function giveBackMonth(db: Db, { accountId, count }: Spending, month: string) {
+export function giveBackMonth(db: Db, { accountId, month }: Spending, count: number) {
   return db.run(sql`
     update sending_months
        set sent = sent - ${count}

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import type { Caller, Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import { giveBackMonth, spendDay, spendMonth } from './queries.ts'
+import { giveBackMonth, spend, spendAll } from './queries.ts'
 import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from './refusals.ts'
 
 /** The key's domains are stored in the same form. */
@@ -27,23 +27,27 @@ export type Spent = { granted: number; refusal: Refusal | undefined }
 
 /**
  * Counts messages against quota and cap, inside the transaction that accepts them, and takes what is left when
- * not all of them fit. Month before day, always, so that two batches of one account cannot wait for each other.
+ * not all of them fit.
  */
 export async function spendUpTo(db: Db, caller: Caller, count: number, now: Date): Promise<Spent> {
   const { accountId, keyId, dailyCap } = caller
-  const month = await spendMonth(db, { accountId, count }, monthOf(now))
-  const day = await spendDay(db, { accountId, count: month.granted }, keyId, dayOf(now))
-  if (day.granted < month.granted) {
-    await giveBackMonth(db, { accountId, count: month.granted - day.granted }, monthOf(now))
+  const spending = { accountId, keyId, count, month: monthOf(now), day: dayOf(now) }
+  if (db.optimistic) {
+    await spendAll(db, spending)
+    return { granted: count, refusal: undefined }
+  }
+  const granted = await spend(db, spending)
+  if (granted.day < granted.month) {
+    await giveBackMonth(db, spending, granted.month - granted.day)
     const refusal = dailyCapReached({
       message: `The daily sending cap of the key, ${dailyCap} messages, is reached.`,
       retryAfterSeconds: secondsUntil(nextDay(now), now),
     })
-    return { granted: day.granted, refusal }
+    return { granted: granted.day, refusal }
   }
-  if (month.granted === count) return { granted: count, refusal: undefined }
+  if (granted.month === count) return { granted: count, refusal: undefined }
   const refusal = monthlyQuotaReached({ retryAfterSeconds: secondsUntil(nextMonth(now), now) })
-  return { granted: month.granted, refusal }
+  return { granted: granted.month, refusal }
 }
 
 /** All of them or none. */
