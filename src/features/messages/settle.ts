@@ -38,21 +38,24 @@ export async function settle(needs: SettleNeeds, handedOver: HandedOver[]): Prom
   const at = needs.now()
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
-    const changed = results.filter((_, i) => handedOver[i]?.outcome.kind !== 'gone')
-    await settleMessages(tx, changed)
-    const later = results.filter(({ dueAt }) => dueAt !== null)
-    const done = results.filter(({ dueAt }) => dueAt === null)
-    if (later.length > 0) await requeue(tx, later)
-    if (done.length > 0)
-      await leaveQueue(
-        tx,
-        done.map(({ id }) => id),
-      )
-    const events = results.flatMap(({ event }) => event ?? [])
-    if (events.length > 0) await insertEvents(tx, events)
+    // Sent together, carried out one after the other.
+    await Promise.all(recorded(tx, handedOver, results))
     for (const [i, { due }] of handedOver.entries()) await follow(tx, needs, due, results[i])
   })
   return handedOver.map(() => undefined)
+}
+
+function recorded(tx: Db, handedOver: HandedOver[], results: Result[]): Promise<unknown>[] {
+  const changed = results.filter((_, i) => handedOver[i]?.outcome.kind !== 'gone')
+  const later = results.filter(({ dueAt }) => dueAt !== null)
+  const done = results.flatMap(({ dueAt, id }) => (dueAt === null ? id : []))
+  const events = results.flatMap(({ event }) => event ?? [])
+  return [
+    ...(changed.length > 0 ? [settleMessages(tx, changed)] : []),
+    ...(later.length > 0 ? [requeue(tx, later)] : []),
+    ...(done.length > 0 ? [leaveQueue(tx, done)] : []),
+    ...(events.length > 0 ? [insertEvents(tx, events)] : []),
+  ]
 }
 
 function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
