@@ -159,3 +159,33 @@ test('only what may be lost commits without waiting for the disk', async () => {
   assert.equal(await modeOf(db), 'on')
   assert.equal(await modeOf(open(url, false)), 'off')
 })
+
+test('what runs last is committed with the rest, and its failure takes everything back', async () => {
+  const addLast = (to: Db, name: string) => to.runLast(sql`insert into things (name) values (${name})`)
+  await db.transaction(async (tx) => {
+    await addLast(tx, 'last')
+    await add(tx, 'before last')
+  })
+  assert.deepEqual([await has('last'), await has('before last')], [true, true])
+  const work = db.transaction(async (tx) => {
+    await add(tx, 'with a twin')
+    await addLast(tx, 'last')
+  })
+  await assert.rejects(work, (error) => isUniqueViolation(error, 'things_name'))
+  assert.equal(await has('with a twin'), false)
+  await addLast(db, 'outside')
+  assert.equal(await has('outside'), true)
+})
+
+test('a transaction whose assumption fails is run once more without it', async () => {
+  const runs: boolean[] = []
+  await db.transaction(async (tx) => {
+    runs.push(tx.optimistic)
+    await add(tx, `run ${runs.length}`)
+    if (tx.optimistic) await tx.runLast(sql`select assumption_failed()`)
+  })
+  assert.deepEqual(runs, [true, false])
+  assert.deepEqual([await has('run 1'), await has('run 2')], [false, true])
+  const never = db.transaction((tx) => tx.runLast(sql`select assumption_failed()`))
+  await assert.rejects(never, { code: 'PH001' })
+})

@@ -107,7 +107,7 @@ type Transaction = { checkRows: boolean; optimistic: boolean }
 
 async function inTransaction<T>(
   pool: pg.Pool,
-  { checkRows, optimistic }: Transaction,
+  transaction: Transaction,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch(translate)
@@ -125,21 +125,10 @@ async function inTransaction<T>(
     const begun = client.query('begin')
     // Its failure is the first statement's too, which is awaited.
     begun.catch(() => {})
-    const last: Sql[] = []
-    const statements = over((query) => client.query(query), checkRows)
-    const db: Db = {
-      ...statements,
-      runLast: async (statement) => {
-        last.push(statement)
-      },
-      optimistic,
-      transaction: (inner) => inner(db),
-      gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
-        (await ask(db, [item]))[0] as Out,
-    }
+    const { db, last } = within(client, transaction)
     const result = await work(db)
     stream.cork()
-    const sent = last.map((statement) => statements.run(statement))
+    const sent = last.map((statement) => db.run(statement))
     const committing = client.query('commit')
     stream.uncork()
     const [committed] = await Promise.all([committing, begun, ...sent]).catch(translate)
@@ -157,13 +146,36 @@ async function inTransaction<T>(
   }
 }
 
+function within(client: pg.PoolClient, { checkRows, optimistic }: Transaction): { db: Db; last: Sql[] } {
+  const last: Sql[] = []
+  const statements = over((query) => client.query(query), checkRows)
+  const db: Db = {
+    ...statements,
+    // What may be taken back to a savepoint must not come after it.
+    runLast: async (statement) => {
+      if (optimistic) last.push(statement)
+      else await statements.run(statement)
+    },
+    optimistic,
+    transaction: (inner) => inner(db),
+    gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
+      (await ask(db, [item]))[0] as Out,
+  }
+  return { db, last }
+}
+
 // One write for several statements: each write would wake the server, and on a busy machine yield to it.
 function streamOf(client: pg.PoolClient): Writable {
   return (client as unknown as { connection: { stream: Writable } }).connection.stream
 }
 
 const conflictCodes = new Set(['40001', '40P01'])
-const assumptionFailed = 'PH001'
+const assumptionCode = 'PH001'
+
+/** What assumption_failed() is in SQL. */
+export function assumptionFailed(): Error {
+  return Object.assign(new Error('an assumption of this transaction does not hold'), { code: assumptionCode })
+}
 
 async function tryAgain<T>(
   work: (optimistic: boolean) => Promise<T>,
@@ -173,7 +185,7 @@ async function tryAgain<T>(
     return await work(optimistic)
   } catch (error) {
     const code = codeOf(error)
-    if (code === assumptionFailed && optimistic) return tryAgain(work, { optimistic: false, triesLeft })
+    if (code === assumptionCode && optimistic) return tryAgain(work, { optimistic: false, triesLeft })
     if (conflictCodes.has(code) && triesLeft > 0)
       return tryAgain(work, { optimistic, triesLeft: triesLeft - 1 })
     throw error

@@ -97,3 +97,14 @@ describe('canonical JSON', () => {
     assert.equal(canonicalJson(hostile), '{"__proto__":{"a":1},"b":2}')
   })
 })
+
+test('escapes of what no database column can hold are refused; whole pairs are not', () => {
+  for (const text of ['"\\u0000"', '{"a":["x\\ud83d"]}', '{"\\udc00":1}', '["\\uD83Dx\\uDE00"]'])
+    assert.match(refusalOf(text).message, /NUL or half of a surrogate pair/, text)
+  assert.deepEqual(parse('["\\ud83d\\ude00", "\\\\u0000"]'), ['😀', '\\u0000'])
+})
+
+test('many brackets that do not nest are no depth', () => {
+  const flat = JSON.stringify(Array.from({ length: 500 }, () => ({ text: '[[[{{{' })))
+  assert.equal((parse(flat) as unknown[]).length, 500)
+})

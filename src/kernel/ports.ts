@@ -17,12 +17,18 @@ export type Said = { smtpCode: number | null; enhancedCode: string | null; messa
 /** What came of handing a message over. */
 export type Outcome =
   | { kind: 'accepted'; upstreamId: string | null; response: string }
-  /** Not now. `transport`: the upstream as a whole is not taking mail, which is not this message's fault. */
+  /**
+   * Not now. `transport`: the upstream as a whole is not taking mail, which is not this message's fault. A wait of ten
+   * minutes or more says that somebody has to act; the message is held meanwhile.
+   */
   | ({ kind: 'deferred'; fault: 'message' | 'transport'; retryAfterMs?: number } & Said)
   /** Never. */
   | ({ kind: 'rejected' } & Said)
-  /** The upstream may or may not have it: the connection broke while its answer was due. */
-  | ({ kind: 'uncertain' } & Said)
+  /**
+   * The upstream may or may not have it: the connection broke while its answer was due. One that reports what it has
+   * taken is given time to do so before the message goes again.
+   */
+  | ({ kind: 'uncertain'; retryAfterMs?: number } & Said)
 
 export type Transport = {
   kind: string

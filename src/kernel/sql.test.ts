@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compile, sql, when } from './sql.ts'
+import { compile, sql, valueRows, when } from './sql.ts'
 
 test('values become numbered places, in the order of writing', () => {
   const { text, values } = compile(sql`select ${1}, ${'two'}, ${null}`)
@@ -39,4 +39,26 @@ test('one text has one name, whatever its values; another text has another', () 
   assert.notEqual(statement(1).name, compile(sql`select ${1} `).name)
   // PostgreSQL cuts names at 63 bytes, and two that are cut alike would be mixed up.
   assert.ok(Buffer.byteLength(statement(1).name) <= 63)
+})
+
+test('rows of values are rounded up with nulls, so that few texts serve all counts', () => {
+  const around = { before: 'insert into t select * from (values', after: ') v (a, b) where a is not null' }
+  const of = (count: number) =>
+    compile(
+      valueRows(
+        around,
+        ['uuid', 'text'],
+        Array.from({ length: count }, (_, i) => [`id ${i}`, null]),
+      ),
+    )
+  const three = of(3)
+  assert.match(
+    three.text,
+    /^insert into t select \* from \(values \(\$1::uuid, \$2::text\), \(\$3::uuid, \$4::text\)/,
+  )
+  assert.match(three.text, /\$15::uuid, \$16::text\) \) v \(a, b\) where a is not null$/)
+  assert.deepEqual(three.values.slice(0, 7), ['id 0', null, 'id 1', null, 'id 2', null, null])
+  assert.equal(three.values.length, 16)
+  assert.equal(of(8).name, three.name)
+  assert.notEqual(of(9).name, three.name)
 })

@@ -4,7 +4,8 @@ import { bodyOf, complaintOf, type HttpAnswer, isFine } from './api.ts'
 
 type Verdict =
   | { kind: 'deferred'; fault: 'message' | 'transport'; enhancedCode: string; retryAfterMs?: number }
-  | { kind: 'rejected' | 'uncertain'; enhancedCode: string }
+  | { kind: 'uncertain'; enhancedCode: string; retryAfterMs: number }
+  | { kind: 'rejected'; enhancedCode: string }
 
 const minutes = 60_000
 const lane = (enhancedCode: string, retryAfterMs: number): Verdict => ({
@@ -23,7 +24,8 @@ const notReady: Verdict = {
 // Counted against the message: one that always breaks the upstream must not come back for ever.
 const stumbled: Verdict = { kind: 'deferred', fault: 'message', enhancedCode: '4.3.0' }
 const badRequest: Verdict = { kind: 'rejected', enhancedCode: '5.5.4' }
-const unknown: Verdict = { kind: 'uncertain', enhancedCode: '4.4.2' }
+// Its own report that it has the message usually comes within this time.
+const unknown: Verdict = { kind: 'uncertain', enhancedCode: '4.4.2', retryAfterMs: 5 * minutes }
 
 const byStatus: Record<number, Verdict> = {
   400: badRequest,

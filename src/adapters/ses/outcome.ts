@@ -3,7 +3,8 @@ import type { Outcome } from '../../kernel/ports.ts'
 
 type Verdict =
   | { kind: 'deferred'; fault: 'message' | 'transport'; enhancedCode: string; retryAfterMs?: number }
-  | { kind: 'rejected' | 'uncertain'; enhancedCode: string }
+  | { kind: 'uncertain'; enhancedCode: string; retryAfterMs: number }
+  | { kind: 'rejected'; enhancedCode: string }
 
 const lane = (enhancedCode: string, retryAfterMs: number): Verdict => ({
   kind: 'deferred',
@@ -33,7 +34,8 @@ const stumbled: Verdict = { kind: 'deferred', fault: 'message', enhancedCode: '4
 const badContent: Verdict = { kind: 'rejected', enhancedCode: '5.6.0' }
 const badRequest: Verdict = { kind: 'rejected', enhancedCode: '5.5.4' }
 const tooLarge: Verdict = { kind: 'rejected', enhancedCode: '5.3.4' }
-const unknown: Verdict = { kind: 'uncertain', enhancedCode: '4.4.2' }
+// Its own report that it has the message usually comes within this time.
+const unknown: Verdict = { kind: 'uncertain', enhancedCode: '4.4.2', retryAfterMs: 5 * minutes }
 
 const byName: Record<string, Verdict> = {
   TooManyRequestsException: throttled,

@@ -1,6 +1,7 @@
 // Delivery: claim a batch, commit, talk to the upstream outside any transaction, record what it said.
 // A slot is free again only when the result is committed, so a crash can double at most as many messages
 // as there are slots.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gather } from '../../kernel/gather.ts'
 import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -31,6 +32,10 @@ export type Delivery = {
 }
 
 const idleMs = 500
+// How long a lane rests after the upstream has refused as a whole, whatever wait it asks for: a probe now and then
+// finds out that it has been repaired.
+const shortestPauseMs = 1_000
+const longestPauseMs = 30_000
 const batch = 200
 
 type Due = DueRow & { attempts: number; leaseEnds: number }
@@ -61,6 +66,8 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : needs.transport.concurrency
   let isStopping = false
+  // No hand-over before this time: the upstream has just said that it takes nobody's mail.
+  let pausedUntil = 0
   let refilling: Promise<void> | undefined
   let wakeUp = () => {}
 
@@ -93,6 +100,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function take(): Promise<Due | undefined> {
     while (!isStopping) {
+      const pause = pausedUntil - performance.now()
+      if (pause > 0) {
+        await sleep(Math.min(pause, idleMs))
+        continue
+      }
       if (waiting.length <= ahead) refilling ??= refillOrIdle()
       const next = waiting.shift()
       // Half of the lease must be left: after its end another worker may have the message.
@@ -128,7 +140,22 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     if (turn === 'stopped') waiting.push(due)
     if (turn !== 'go') return
     const outcome = await handOver(needs, due)
+    if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
+  }
+
+  /** One refusal of this kind stands for all: the rest of the queue need not hear it too. */
+  async function ease(askedMs = shortestPauseMs): Promise<void> {
+    const pauseMs =
+      Math.min(longestPauseMs, Math.max(shortestPauseMs, askedMs)) * Math.min(1, needs.retryFactor)
+    pausedUntil = Math.max(pausedUntil, performance.now() + pauseMs)
+    await giveBack()
+    await needs.pace?.pushBack(pauseMs)
+  }
+
+  async function giveBack(): Promise<void> {
+    const ids = waiting.splice(0).map(({ id }) => id)
+    if (ids.length > 0) await releaseClaims(needs.db, ids)
   }
 
   // While the database is away the slot stays taken: what a lost result sends twice is bounded by the slots.
@@ -139,7 +166,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
         return
       } catch (error) {
         if (isStopping || !isOutage(error)) throw error
-        await new Promise((resolve) => setTimeout(resolve, idleMs))
+        await sleep(idleMs)
       }
     }
   }
@@ -152,11 +179,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       wakeUp()
       await Promise.all(workers)
       await refilling
-      if (waiting.length > 0)
-        await releaseClaims(
-          needs.db,
-          waiting.map(({ id }) => id),
-        )
+      await giveBack()
     },
   }
 }
@@ -173,7 +196,9 @@ async function claimLimit({ pace, leaseSeconds }: LaneNeeds): Promise<number> {
 
 const isCaptured = ({ recipient, mode }: Due) => mode === 'test' || actOf(recipient) !== undefined
 
-const goesUpstream = (due: Due) => due.status === 'queued' && due.suppressed === null && !isCaptured(due)
+const isWaiting = ({ status }: Due) => status === 'queued' || status === 'held'
+
+const goesUpstream = (due: Due) => isWaiting(due) && due.suppressed === null && !isCaptured(due)
 
 const marketingRefused = {
   kind: 'rejected',
@@ -183,7 +208,7 @@ const marketingRefused = {
 } as const
 
 async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['outcome']> {
-  if (due.status !== 'queued') return { kind: 'gone' }
+  if (!isWaiting(due)) return { kind: 'gone' }
   if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
   const act = actOf(due.recipient)
   const transport = isCaptured(due) ? needs.capture : needs.transport

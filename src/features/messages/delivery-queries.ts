@@ -142,6 +142,7 @@ export type Settled = {
   upstreamId: string | null
   /** When to try again; null: the message leaves the queue. */
   dueAt: Date | null
+  heldReason: string | null
 }
 
 export function settleMessages(db: Db, settled: Settled[]) {
@@ -152,15 +153,16 @@ export function settleMessages(db: Db, settled: Settled[]) {
        set status = s.status,
            attempts = s.attempts,
            last_error = s.error,
+           held_reason = s.held_reason,
            upstream_id = coalesce(s.upstream_id, m.upstream_id),
            sent_at = case when s.status = 'sent' then s.at else m.sent_at end
       from unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('at')}::timestamptz[],
                   ${column('attempts')}::int[],
                   ${settled.map(({ error }) => (error ? JSON.stringify(error) : null))}::jsonb[],
-                  ${column('upstreamId')}::text[])
-           as s (id, status, at, attempts, error, upstream_id)
+                  ${column('upstreamId')}::text[], ${column('heldReason')}::text[])
+           as s (id, status, at, attempts, error, upstream_id, held_reason)
      where m.id = s.id
-       and m.status = 'queued'`)
+       and m.status in ('queued', 'held')`)
 }
 
 export function leaveQueue(db: Db, ids: string[]) {
@@ -173,9 +175,10 @@ export function requeue(db: Db, settled: Settled[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     update delivery_queue q
-       set due_at = s.due_at
-      from unnest(${settled.map(({ id }) => id)}::uuid[], ${settled.map(({ dueAt }) => dueAt)}::timestamptz[])
-           as s (id, due_at)
+       set due_at = s.due_at, attempts = s.attempts
+      from unnest(${settled.map(({ id }) => id)}::uuid[], ${settled.map(({ dueAt }) => dueAt)}::timestamptz[],
+                  ${settled.map(({ attempts }) => attempts)}::int[])
+           as s (id, due_at, attempts)
      where q.message_id = s.id`)
 }
 

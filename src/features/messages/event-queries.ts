@@ -31,7 +31,7 @@ export function markDelivered(db: Db, accountId: string, id: string, at: Date) {
        set status = 'delivered', delivered_at = ${at}, sent_at = coalesce(sent_at, ${at})
      where account_id = ${accountId}
        and id = ${id}
-       and status in ('sent', 'queued')`)
+       and status in ('sent', 'queued', 'held')`)
 }
 
 export function markFailed(db: Db, accountId: string, id: string, error: string) {
@@ -40,7 +40,7 @@ export function markFailed(db: Db, accountId: string, id: string, error: string)
        set status = 'failed', last_error = ${error}::jsonb
      where account_id = ${accountId}
        and id = ${id}
-       and status in ('queued', 'sent', 'delivered')`)
+       and status in ('queued', 'held', 'sent', 'delivered')`)
 }
 
 const SoftBounces = row<{ bounced_at: Date[] }>({ bounced_at: json() })

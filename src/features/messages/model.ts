@@ -6,17 +6,6 @@ export type Status = (typeof statuses)[number]
 export const sources = ['api', 'smtp', 'campaign', 'automation', 'outreach'] as const
 export type Source = (typeof sources)[number]
 
-/** From which states a state may be reached. A late bounce is the only way out of delivered. */
-export const cameFrom: Record<Status, Status[]> = {
-  queued: ['held'],
-  sent: ['queued'],
-  delivered: ['sent', 'queued'],
-  failed: ['queued', 'sent', 'delivered'],
-  suppressed: ['queued', 'sent'],
-  held: ['queued'],
-  cancelled: ['queued', 'held'],
-}
-
 /** What callers see of a message; the log keeps more kinds for webhooks and reports. */
 export const shownEvents = ['delivery', 'open', 'click', 'bounce', 'complaint'] as const
 
@@ -33,12 +22,43 @@ export type Stream = keyof typeof lanes
 // Minutes after each failed try; transactional mail is given up after a day.
 const retryMinutes = [1, 5, 15, 30, 60, 120, 240, 240, 240, 240]
 const giveUpAfterMs = 24 * 3_600_000
+// What waits for somebody to act is given up after a week; a wait this long says that somebody has to.
+const holdAfterMs = 10 * 60_000
+const giveUpHeldAfterMs = 7 * 24 * 3_600_000
+const briefWaitMs = 10_000
 
-/** When to try again after so many tries, or undefined when it is time to give up. */
-export function nextTry(attempts: number, dueFrom: Date, now: Date, factor: number): Date | undefined {
+export type Tried = {
+  attempts: number
+  /** The time it was to leave. */
+  dueFrom: Date
+  now: Date
+  /** The upstream takes nobody's mail: no try of this message is counted. */
+  isTransport: boolean
+  /** How long the upstream asks to wait. */
+  askedMs: number
+  /** Shortens all waits, for tests. */
+  factor: number
+}
+
+export type NextTry = { at: Date; isHeld: boolean }
+
+/** When to try again, or undefined when it is time to give up. */
+export function nextTry({
+  attempts,
+  dueFrom,
+  now,
+  isTransport,
+  askedMs,
+  factor,
+}: Tried): NextTry | undefined {
+  const age = now.getTime() - dueFrom.getTime()
+  const isHeld = askedMs >= holdAfterMs || (isTransport && age > giveUpAfterMs)
   const minutes = retryMinutes[Math.min(attempts, retryMinutes.length) - 1] ?? 240
+  const usual = isTransport ? briefWaitMs : minutes * 60_000
   // A tenth of jitter keeps messages deferred together from coming back together.
-  const delay = minutes * 60_000 * factor * (0.95 + Math.random() * 0.1)
-  const due = new Date(now.getTime() + delay)
-  return due.getTime() - dueFrom.getTime() > giveUpAfterMs * Math.max(1, factor) ? undefined : due
+  const delay = Math.max(usual, askedMs) * factor * (0.95 + Math.random() * 0.1)
+  const latest = isTransport || isHeld ? giveUpHeldAfterMs : giveUpAfterMs
+  return age + delay > latest * Math.max(1, factor)
+    ? undefined
+    : { at: new Date(now.getTime() + delay), isHeld }
 }

@@ -11,7 +11,7 @@ import {
   type Settled,
   settleMessages,
 } from './delivery-queries.ts'
-import { type LastError, nextTry } from './model.ts'
+import { type NextTry, nextTry } from './model.ts'
 import {
   applyBounce,
   bounceData,
@@ -59,7 +59,8 @@ function recorded(tx: Db, handedOver: HandedOver[], results: Result[]): Promise<
 }
 
 function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
-  const base = { id: due.id, at, attempts: due.attempts, error: null, upstreamId: null, dueAt: null }
+  const { id, attempts } = due
+  const base = { id, at, attempts, error: null, upstreamId: null, dueAt: null, heldReason: null }
   const event = (type: string, data: object): NewEvent => ({
     id: eventId,
     accountId: due.account_id,
@@ -86,29 +87,55 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
       return { ...base, status: 'failed', error, bounce, event: event('bounce', bounceData(outcome, bounce)) }
     }
     default:
-      return retried(base, { due, said: outcome, retryFactor }, event)
+      return retried(base, { due, outcome, retryFactor }, event)
   }
 }
 
 type Base = Omit<Settled, 'status'>
-type Retry = { due: HandedOver['due']; said: Said; retryFactor: number }
+type Retry = {
+  due: HandedOver['due']
+  outcome: Extract<Outcome, { kind: 'deferred' | 'uncertain' }>
+  retryFactor: number
+}
 
 function retried(
   base: Base,
-  { due, said, retryFactor }: Retry,
+  { due, outcome, retryFactor }: Retry,
   event: (type: string, data: object) => NewEvent,
 ): Result {
-  const verdict = classifyReply(said)
-  const dueAt = nextTry(due.attempts, due.due_from, base.at, retryFactor)
-  const error: LastError = lastErrorOf(dueAt ? verdict.class : 'retries_spent', said)
-  if (dueAt)
-    return { ...base, status: 'queued', error, dueAt, event: event('deferred', bounceData(said, verdict)) }
+  const verdict = classifyReply(outcome)
+  const isTransport = outcome.kind === 'deferred' && outcome.fault === 'transport'
+  const next = nextTry({
+    attempts: due.attempts,
+    dueFrom: due.due_from,
+    now: base.at,
+    isTransport,
+    askedMs: outcome.retryAfterMs ?? 0,
+    factor: retryFactor,
+  })
+  if (!next) {
+    const error = lastErrorOf('retries_spent', outcome)
+    return {
+      ...base,
+      status: 'failed',
+      error,
+      bounce: verdict,
+      event: event('bounce', bounceData(outcome, verdict)),
+    }
+  }
+  const error = lastErrorOf(verdict.class, outcome)
+  const waits = { ...base, error, dueAt: next.at, ...heldBy(next, outcome) }
+  // The upstream's own trouble is told by the message's last error; an event a message and try would drown the log.
+  if (isTransport) return { ...waits, attempts: due.attempts - 1 }
+  return { ...waits, event: event('deferred', bounceData(outcome, verdict)) }
+}
+
+function heldBy({ isHeld, at }: NextTry, { message }: Said): Pick<Result, 'status' | 'heldReason'> {
+  if (!isHeld) return { status: 'queued', heldReason: null }
+  const releases = `It leaves by itself when this is repaired; the next try is at ${at.toISOString()}.`
   return {
-    ...base,
-    status: 'failed',
-    error,
-    bounce: verdict,
-    event: event('bounce', bounceData(said, verdict)),
+    status: 'held',
+    heldReason: `The upstream does not take it: ${message.replace(/\.?$/, '.')} ${releases}`,
   }
 }
 

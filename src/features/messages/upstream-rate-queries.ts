@@ -22,3 +22,10 @@ export function takeSlots(db: Db, { upstream, count, perSecond }: SlotsWanted) {
     returning greatest(0, 1000 * (extract(epoch from r.free_at - clock_timestamp()) - ${seconds}))::float8 as wait_ms`,
   )
 }
+
+export function pushBack(db: Db, upstream: string, ms: number) {
+  return db.run(sql`
+    insert into upstream_rates as r (upstream, free_at)
+    values (${upstream}, clock_timestamp() + make_interval(secs => ${ms / 1000}))
+    on conflict (upstream) do update set free_at = greatest(r.free_at, excluded.free_at)`)
+}

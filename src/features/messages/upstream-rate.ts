@@ -2,7 +2,7 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
-import { takeSlots } from './upstream-rate-queries.ts'
+import { pushBack, takeSlots } from './upstream-rate-queries.ts'
 
 export type Turn = 'go' | 'late' | 'stopped'
 
@@ -10,6 +10,8 @@ export type Pace = {
   /** `isLate` is asked when the turn comes, so that no slot is spent on what may not be sent any more. */
   turn(isLate: () => boolean): Promise<Turn>
   perSecond(): Promise<number | null>
+  /** No process hands over for this long: the upstream has said that it is too much. */
+  pushBack(ms: number): Promise<void>
   stop(): void
 }
 
@@ -70,6 +72,9 @@ export function openPace(needs: PaceNeeds): Pace {
         dispense()
       }),
     perSecond,
+    pushBack: async (ms) => {
+      await pushBack(needs.db, needs.transport.kind, ms)
+    },
     stop() {
       stopping.abort()
       for (const one of waiting.splice(0)) one.resolve('stopped')

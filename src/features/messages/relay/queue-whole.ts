@@ -1,5 +1,5 @@
 // One relayed message has one answer for all its recipients: each group is queued whole or not at all.
-import type { Db } from '../../../kernel/db.ts'
+import { assumptionFailed, type Db } from '../../../kernel/db.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { type Outgoing, type Queued, queueMessages } from '../queue-messages.ts'
 import { closeSavepoint, openSavepoint, rollBackToSavepoint } from './queries.ts'
@@ -9,10 +9,11 @@ export type Group = Outgoing[]
 /** Inside a transaction. */
 export async function queueWhole(db: Db, groups: Group[]): Promise<(Queued[] | Refusal)[]> {
   if (groups.length === 0) return []
-  const canTear = groups.some(({ length }) => length > 1)
+  const canTear = !db.optimistic && groups.some(({ length }) => length > 1)
   if (canTear) await openSavepoint(db)
   const results = regroup(groups, await queueMessages(db, groups.flat()))
   const isTorn = results.some((results) => results.some(isRefusal) && !results.every(isRefusal))
+  if (isTorn && db.optimistic) throw assumptionFailed()
   if (isTorn) await rollBackToSavepoint(db)
   const whole = isTorn && groups.length > 1 ? await queueOneByOne(db, groups) : results.map(refusalOr)
   if (canTear) await closeSavepoint(db)

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import { silentLog } from '../../kernel/log.ts'
+import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
+import { sql } from '../../kernel/sql.ts'
+import { captureTransport } from './capture.ts'
+import { startDelivery } from './deliver.ts'
+import { nextTry } from './model.ts'
+
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const { db } = app.pools
+
+const paused = {
+  kind: 'deferred',
+  fault: 'transport',
+  retryAfterMs: 600_000,
+  smtpCode: null,
+  enhancedCode: '4.3.2',
+  message: 'Sending is paused for this account',
+} as const
+const taken = { kind: 'accepted', upstreamId: null, response: '250 ok' } as const
+
+/** An upstream that answers as it is told to, and remembers what it was asked. */
+function upstream(answer: (handover: Handover) => Outcome): Transport & { asked: string[] } {
+  const asked: string[] = []
+  return {
+    kind: 'scripted',
+    signs: true,
+    takesMarketing: true,
+    concurrency: 4,
+    asked,
+    send: async (handover) => {
+      asked.push(handover.recipient)
+      return answer(handover)
+    },
+    verify: async () => {},
+    close: async () => {},
+  }
+}
+
+function deliverThrough(transport: Transport, retryFactor: number) {
+  const now = () => new Date()
+  const engine = startDelivery({
+    db,
+    log: silentLog,
+    now,
+    transport,
+    capture: captureTransport(db, now),
+    retryFactor,
+    leaseSeconds: 60,
+    findDkimKeys: async () => [],
+    track: async (_, html) => html,
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= engine.stop()
+    return stopped
+  }
+  after(stop)
+  return stop
+}
+
+async function send(to: string): Promise<string> {
+  const body = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hi.' }
+  const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
+  assert.equal(status, 202)
+  return sent.id
+}
+
+const read = async (id: string) => (await app.call('GET', `/api/v1/messages/${id}`)).body
+const reaches = (id: string, status: string) =>
+  until(async () => {
+    const message = await read(id)
+    return message.status === status && message
+  }, `${id} to be ${status}`)
+
+describe('an upstream that takes nobody’s mail', () => {
+  test('holds a message with the reason and lets it go by itself when it is repaired', async () => {
+    let isPaused = true
+    const stop = deliverThrough(
+      upstream(() => (isPaused ? paused : taken)),
+      0.0005,
+    )
+    const id = await send('held@example.com')
+    const held = await reaches(id, 'held')
+    assert.match(
+      held.held_reason,
+      /Sending is paused for this account\. It leaves by itself .* the next try is at 20/,
+    )
+    assert.deepEqual([held.last_error.enhanced_code, held.attempts], ['4.3.2', 0])
+    assert.deepEqual(await listed('held'), [id])
+    isPaused = false
+    const sent = await reaches(id, 'sent')
+    assert.deepEqual([sent.held_reason, sent.last_error, sent.attempts], [null, null, 1])
+    await stop()
+  })
+
+  test('is asked by a few messages only, and the others keep their tries', async () => {
+    const transport = upstream(() => paused)
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => send(`r${i}@example.com`)))
+    const stop = deliverThrough(transport, 1)
+    await until(async () => (await listed('held')).length > 0, 'a message to be held')
+    await stop()
+    assert.ok(transport.asked.length <= transport.concurrency, String(transport.asked.length))
+    const attempts = await Promise.all(ids.map(async (id) => (await read(id)).attempts))
+    assert.deepEqual(new Set(attempts), new Set([0]))
+    const queue = await db.run(sql`select 1 from delivery_queue where attempts > 0`)
+    assert.equal(queue, 0)
+    await db.run(sql`delete from delivery_queue`)
+  })
+
+  test('a message whose address became suppressed while it was held does not leave', async () => {
+    let isPaused = true
+    const transport = upstream(() => (isPaused ? paused : taken))
+    const stop = deliverThrough(transport, 0.001)
+    const id = await send('changed@example.com')
+    await reaches(id, 'held')
+    await app.call('POST', '/api/v1/suppressions', {
+      body: { email: 'changed@example.com', reason: 'manual' },
+    })
+    isPaused = false
+    assert.equal((await reaches(id, 'suppressed')).held_reason, null)
+    await stop()
+  })
+})
+
+async function listed(status: string): Promise<string[]> {
+  const { body } = await app.call('GET', `/api/v1/messages?status=${status}`)
+  return body.data.map(({ id }: { id: string }) => id)
+}
+
+describe('the next try', () => {
+  const dueFrom = new Date('2026-11-15T12:00:00Z')
+  const hours = 3_600_000
+  const tried = (ageMs: number, given: Partial<Parameters<typeof nextTry>[0]>) =>
+    nextTry({
+      attempts: 1,
+      dueFrom,
+      now: new Date(dueFrom.getTime() + ageMs),
+      isTransport: false,
+      askedMs: 0,
+      factor: 1,
+      ...given,
+    })
+  const waits = (ageMs: number, given: Partial<Parameters<typeof nextTry>[0]>) => {
+    const next = tried(ageMs, given)
+    return next && (next.at.getTime() - dueFrom.getTime() - ageMs) / 60_000
+  }
+  const about = (minutes: number, found: number | undefined) =>
+    assert.ok(found !== undefined && Math.abs(found - minutes) <= minutes * 0.06, String(found))
+
+  test('grows from a minute to hours and is given up after a day', () => {
+    about(1, waits(0, { attempts: 1 }))
+    about(5, waits(0, { attempts: 2 }))
+    about(240, waits(0, { attempts: 99 }))
+    assert.equal(tried(24 * hours, { attempts: 12 }), undefined)
+  })
+
+  test('is not before the time that the upstream asks for', () => {
+    about(3, waits(0, { askedMs: 180_000 }))
+    about(240, waits(0, { attempts: 99, askedMs: 180_000 }))
+  })
+
+  test('of a wait that needs somebody holds the message, for a week', () => {
+    assert.equal(tried(0, { askedMs: 600_000 })?.isHeld, true)
+    assert.equal(tried(0, { askedMs: 60_000 })?.isHeld, false)
+    assert.equal(tried(6 * 24 * hours, { askedMs: 600_000 })?.isHeld, true)
+    assert.equal(tried(7 * 24 * hours, { askedMs: 600_000 }), undefined)
+  })
+
+  test('while the upstream is away comes soon, and after a day the message is held, not lost', () => {
+    about(1 / 6, waits(0, { isTransport: true, attempts: 50 }))
+    assert.equal(tried(23 * hours, { isTransport: true })?.isHeld, false)
+    assert.equal(tried(25 * hours, { isTransport: true })?.isHeld, true)
+    assert.equal(tried(8 * 24 * hours, { isTransport: true }), undefined)
+  })
+})
