@@ -4,6 +4,7 @@ import { cpus } from 'node:os'
 import { benchAcceptance } from './cases/acceptance.ts'
 import { benchHttp } from './cases/http.ts'
 import { benchQueue } from './cases/queue.ts'
+import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
 import type { Figure } from './figure.ts'
 
@@ -11,6 +12,7 @@ type Case = [name: string, run: () => Promise<Figure[]>, onlyByName?: true]
 const cases: Case[] = [
   ['http', benchHttp],
   ['acceptance', benchAcceptance],
+  ['relay', benchRelay],
   ['sending', benchSending],
   ['queue', benchQueue],
   // Minutes.

@@ -26,7 +26,7 @@ export async function startDatabase(): Promise<{ url: string; stop: Stop }> {
 export async function startService(
   databaseUrl: string,
   args: string[] = [],
-): Promise<{ url: string; pid: number; stop: Stop }> {
+): Promise<{ url: string; smtpPort: number; pid: number; stop: Stop }> {
   const child = spawn(process.execPath, ['bin/posthorn.js', 'start', '--json', ...args], {
     env: {
       PATH: process.env.PATH,
@@ -39,20 +39,20 @@ export async function startService(
     // The log is written, as in production, and read by nobody.
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const { url } = JSON.parse(await firstLine(child))
-  return { url, pid: child.pid ?? 0, stop: () => stopChild(child) }
+  const { url, smtp } = JSON.parse(await firstLine(child))
+  const smtpPort = Number(/:(\d+)$/.exec(smtp ?? '')?.[1] ?? 0)
+  return { url, smtpPort, pid: child.pid ?? 0, stop: () => stopChild(child) }
 }
+
+export const startChild = (script: string, ...args: string[]): ChildProcess =>
+  spawn(process.execPath, ['--import', 'tsx', `bench/children/${script}.ts`, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 
 export async function startBareServer(
   documents: Record<string, unknown>,
 ): Promise<{ url: string; stop: Stop }> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'bench/children/bare-server.ts', JSON.stringify(documents)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
+  const child = startChild('bare-server', JSON.stringify(documents))
   return { url: `http://127.0.0.1:${await firstLine(child)}`, stop: () => stopChild(child) }
 }
 

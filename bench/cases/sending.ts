@@ -1,21 +1,15 @@
 // The delivery engine from the queue to an SMTP server, and its memory on the way.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { compare, type Figure } from '../figure.ts'
-import { firstLine, startDatabase, startService, stopChild } from '../start.ts'
+import { firstLine, startChild, startDatabase, startService, stopChild } from '../start.ts'
 import { fillQueue } from './fill.ts'
 
 const perRound = 6_000
 const loopCount = 800
 
 type Sample = { sent: number; rate: number; rss: number }
-
-const startChild = (script: string, ...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', `bench/children/${script}.ts`, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
 
 async function runEngine(...args: string[]): Promise<Sample[]> {
   const child = startChild('engine', ...args)

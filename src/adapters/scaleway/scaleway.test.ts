@@ -117,11 +117,11 @@ const verdicts: [ScalewayFailure, string][] = [
   [{ status: 429, type: 'too_many_requests', message: 'x' }, 'deferred transport 4.4.5 1000'],
   [{ status: 429, type: '', message: 'x', headers: { 'retry-after': '7' } }, 'deferred transport 4.4.5 7000'],
   [{ status: 500, type: 'internal', message: 'x' }, 'deferred message 4.3.0 -'],
-  [{ status: 502, type: '', message: 'x' }, 'uncertain - 4.4.2 -'],
+  [{ status: 502, type: '', message: 'x' }, 'uncertain - 4.4.2 300000'],
   [{ status: 503, type: '', message: 'x' }, 'deferred transport 4.3.2 10000'],
-  [{ status: 504, type: '', message: 'x' }, 'uncertain - 4.4.2 -'],
-  ['hang', 'uncertain - 4.4.2 -'],
-  ['drop', 'uncertain - 4.4.2 -'],
+  [{ status: 504, type: '', message: 'x' }, 'uncertain - 4.4.2 300000'],
+  ['hang', 'uncertain - 4.4.2 300000'],
+  ['drop', 'uncertain - 4.4.2 300000'],
 ]
 
 test('each error has its outcome, after one attempt', async () => {
@@ -154,7 +154,7 @@ test('a failure before anything was sent is no uncertainty', async () => {
     )
   }
   for (const fields of [{ reached: true }, { code: 'ECONNRESET' }, {}]) {
-    assert.equal(summary(await open({ request: failing(fields) }).send(handover)), 'uncertain - 4.4.2 -')
+    assert.equal(summary(await open({ request: failing(fields) }).send(handover)), 'uncertain - 4.4.2 300000')
   }
 })
 
