@@ -18,7 +18,7 @@ const columns = `
 
 const rows = (status: string) => `
   select uuidv7(), k.account_id, k.id, '${status}', 'api', 'live', 'transactional', 'shop@example.com',
-         'r' || n % 5000 || '@example.org', 'Your order', 'tag' || n % 50, '<' || n || '@example.com>', now()
+         'r' || n % 200 || '@example.org', 'Your order', 'tag' || n % 50, '<' || n || '@example.com>', now()
     from (select account_id, id from api_keys limit 1) k, generate_series($1::int, $2::int) n`
 
 /** Messages that are done with, half of them of one status and half of another, as a service has after a while. */
@@ -33,6 +33,8 @@ export async function fillFinished(url: string, count: number): Promise<void> {
       await client.query(`insert into messages ${columns} ${rows('sent')} where n % 2 = 1`, [from, middle])
     }
     await client.query('vacuum analyze messages')
+    // What the filling leaves to be written would be written while the lists are read.
+    await client.query('checkpoint')
   })
 }
 

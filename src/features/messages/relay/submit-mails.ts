@@ -67,7 +67,7 @@ function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string
     batchId: emails.length > 1 ? newUuid() : undefined,
     // What comes composed is sent as it stands, without pixel and tracked links.
     track: { opens: false, clicks: false },
-    suppressed: 'record' as const,
+    suppressed: emails.length > 1 ? ('record' as const) : ('refuse' as const),
   }
   return emails.map((email) => ({ ...shared, recipient: { email }, parts: partsFor(shared.from, email) }))
 }
@@ -89,7 +89,8 @@ function uniqueEmails(recipients: string[]): string[] {
 
 /** A message of which nobody would get anything is refused; beside others, a suppressed recipient is recorded. */
 async function refuseSuppressed(db: Db, prepared: (Group | Refusal)[]): Promise<(Group | Refusal)[]> {
-  const refs = prepared.flatMap((one) => (one instanceof Refusal ? [] : one.map(refOf)))
+  // One that goes to a single recipient is refused where it is queued.
+  const refs = prepared.flatMap((one) => (one instanceof Refusal || one.length === 1 ? [] : one.map(refOf)))
   if (refs.length === 0) return prepared
   const found = await findSuppressed(db, refs)
   const reasons = new Map(found.map((one) => [`${one.account_id} ${one.email}`, one.reason]))
