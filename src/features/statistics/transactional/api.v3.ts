@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { daysQuery, rangeQuery } from '../../transactional/v3/dates.ts'
+import { daysQuery, rangeQuery } from '../../../kernel/v3/dates.ts'
+import { listQuery } from '../../../kernel/v3/paging.ts'
+import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { filterWords, reportWords } from '../../transactional/v3/event-words.ts'
-import { listQuery } from '../../transactional/v3/paging.ts'
-import { outOfRange } from '../../transactional/v3/refusals.ts'
 import type { EventRow } from './queries.ts'
 import { aggregatedReport, dailyReports, pageOfEmailEvents } from './reports.ts'
 

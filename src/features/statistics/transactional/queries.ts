@@ -1,7 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
-import type { Range } from '../../transactional/v3/dates.ts'
+import type { Range } from '../../../kernel/v3/dates.ts'
 import type { ReportWord } from '../../transactional/v3/event-words.ts'
 
 /** Which opens and clicks the account counts. */

@@ -1,12 +1,12 @@
 // The provider's reports on transactional mail.
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
+import { dayOf, daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/dates.ts'
+import { storable } from '../../../kernel/v3/lenient.ts'
+import { pageBySlice, readLimit, readOffset } from '../../../kernel/v3/paging.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
-import { dayOf, daysOf, type Range, readRangeOrDays } from '../../transactional/v3/dates.ts'
 import { bracketed } from '../../transactional/v3/emails.ts'
 import { type FilterWord, wordsFor } from '../../transactional/v3/event-words.ts'
-import { storable } from '../../transactional/v3/lenient.ts'
-import { pageBySlice, readLimit, readOffset } from '../../transactional/v3/paging.ts'
 import {
   type Counted,
   type Counts,

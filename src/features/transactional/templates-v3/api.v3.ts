@@ -2,15 +2,15 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
+import { optional } from '../../../kernel/v3/lenient.ts'
+import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import {
   dailyCapReached,
   monthlyQuotaReached,
   senderDomainNotAllowed,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
-import { optional } from '../v3/lenient.ts'
-import { listQuery, pageBySlice } from '../v3/paging.ts'
-import { outOfRange } from '../v3/refusals.ts'
 import { countTemplates, listTemplates, type TemplateRow } from './queries.ts'
 import { sendTest } from './send-test.ts'
 import {

@@ -2,7 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import type { Address } from '../../../kernel/email-address.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
-import type { Slice } from '../v3/paging.ts'
+import type { Slice } from '../../../kernel/v3/paging.ts'
 
 export type TemplateRow = {
   id: string

@@ -1,6 +1,6 @@
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
-import { given, oneLine } from './lenient.ts'
+import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import type { Mailbox, SenderGiven, Version } from './send-request.ts'
 
 export function readMailboxes(mailboxes: Mailbox[] | null | undefined, param: string): Address[] {

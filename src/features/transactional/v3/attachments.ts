@@ -1,7 +1,7 @@
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
+import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import type { Attachment } from '../../messages/queue-messages.ts'
 import { lookup } from '../content-types.ts'
-import { given, oneLine } from './lenient.ts'
 import type { AttachmentGiven, SendBody } from './send-request.ts'
 
 /** Gets what stands at a public address; refuses private ones, redirects and what is too large. */

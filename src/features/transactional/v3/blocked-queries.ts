@@ -1,7 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, row, text, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
-import type { Slice } from './paging.ts'
+import type { Slice } from '../../../kernel/v3/paging.ts'
 
 export type BlockedRow = { id: string; email: string; reason: string; sender: string; created_at: Date }
 

@@ -2,12 +2,12 @@ import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
+import { rangeQuery, readRange } from '../../../kernel/v3/dates.ts'
+import { storable } from '../../../kernel/v3/lenient.ts'
+import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { type Reason, unsuppress } from '../../suppressions/suppressions.ts'
 import { type BlockedRow, countBlocked, listBlocked } from './blocked-queries.ts'
-import { rangeQuery, readRange } from './dates.ts'
-import { storable } from './lenient.ts'
-import { listQuery, pageBySlice } from './paging.ts'
-import { outOfRange } from './refusals.ts'
 
 const Text = Type.String()
 

@@ -1,9 +1,9 @@
 // From the body to one draft per version, checked in the provider's words.
 import type { Address } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { given, mapOf } from '../../../kernel/v3/lenient.ts'
 import { distinct, readMailboxes, readReplyTo } from './addresses.ts'
 import { type ReadHeaders, readHeaders } from './headers.ts'
-import { given, mapOf } from './lenient.ts'
 import type { Content } from './render.ts'
 import type { SendBody, Version } from './send-request.ts'
 

@@ -2,7 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
-import type { Slice } from './paging.ts'
+import type { Slice } from '../../../kernel/v3/paging.ts'
 
 export type EmailRow = {
   id: string

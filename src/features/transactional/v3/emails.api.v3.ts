@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { rangeQuery } from './dates.ts'
+import { rangeQuery } from '../../../kernel/v3/dates.ts'
+import { listQuery } from '../../../kernel/v3/paging.ts'
+import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { cancelEmail, pageOfEmails, readEmail, readScheduled } from './emails.ts'
-import { listQuery } from './paging.ts'
-import { outOfRange } from './refusals.ts'
 
 const Text = Type.String()
 const identifier = Type.String({ maxLength: 1000, description: 'messageId or batchId' })

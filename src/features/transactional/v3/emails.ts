@@ -3,8 +3,10 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { readId } from '../../../kernel/id.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { readRange } from '../../../kernel/v3/dates.ts'
+import { storable } from '../../../kernel/v3/lenient.ts'
+import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { listEvents } from '../../messages/queries.ts'
-import { readRange } from './dates.ts'
 import {
   cancelScheduled,
   countEmails,
@@ -15,8 +17,6 @@ import {
   type ScheduledRef,
 } from './email-queries.ts'
 import { nameInLog } from './event-words.ts'
-import { storable } from './lenient.ts'
-import { pageBySlice } from './paging.ts'
 
 type Wanted = {
   email?: string

@@ -1,7 +1,7 @@
 // The `headers` of a send: some become headers of the message, some are words to the service.
 import { invalidParameter } from '../../../kernel/refusals.ts'
+import { given, mapOf, storable } from '../../../kernel/v3/lenient.ts'
 import { faultOfHeader } from '../../messages/mime/safe.ts'
-import { given, mapOf, storable } from './lenient.ts'
 import type { SendBody } from './send-request.ts'
 
 export type ReadHeaders = {

@@ -1,9 +1,9 @@
 // Subject, HTML and text are templates under /v3, stored or inline.
 import { missingParameter } from '../../../kernel/refusals.ts'
+import { given, oneLine, storable } from '../../../kernel/v3/lenient.ts'
 import { contentMissing, templateInvalid } from '../../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../../messages/templates/compile.ts'
 import { isTemplateFault } from '../../messages/templates/fault.ts'
-import { given, oneLine, storable } from './lenient.ts'
 
 const compiled = templateCache({ max: 500 })
 

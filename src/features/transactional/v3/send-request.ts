@@ -1,7 +1,7 @@
 // The body of the provider's send call. Most of it is checked by the act, which answers in the provider's words.
 import { type Static, Type } from 'typebox'
 import { closed } from '../../../kernel/schema.ts'
-import { optional, optionalMap } from './lenient.ts'
+import { optional, optionalMap } from '../../../kernel/v3/lenient.ts'
 
 const Text = Type.Optional(Type.String())
 

@@ -1,7 +1,7 @@
 // startDate, endDate and days, as the provider's reports take them. Days are UTC.
 import { Type } from 'typebox'
-import type { Ctx } from '../../../kernel/ctx.ts'
-import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import type { Ctx } from '../ctx.ts'
+import { invalidParameter, missingParameter } from '../refusals.ts'
 import { outOfRange } from './refusals.ts'
 
 export const rangeQuery = {

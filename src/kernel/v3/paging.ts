@@ -1,8 +1,8 @@
 // limit, offset and sort as the provider has them, and beside them the cursor that every list here has.
 import { type Static, Type } from 'typebox'
-import type { Ctx } from '../../../kernel/ctx.ts'
-import { type Page, pageOfRows } from '../../../kernel/page.ts'
-import { closed, words } from '../../../kernel/schema.ts'
+import type { Ctx } from '../ctx.ts'
+import { type Page, pageOfRows } from '../page.ts'
+import { closed, words } from '../schema.ts'
 import { outOfRange } from './refusals.ts'
 
 export const listQuery = {

@@ -1,4 +1,4 @@
-import { refusal } from '../../../kernel/refusal.ts'
+import { refusal } from '../refusal.ts'
 
 export const outOfRange = refusal({
   code: 'out_of_range',
