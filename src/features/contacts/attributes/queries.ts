@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
-import { json, maybe, row, strings, text } from '../../../kernel/row.ts'
+import { json, maybe, row, text, texts } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { Attribute } from './values.ts'
 
@@ -10,7 +10,7 @@ const OneAttribute = row<AttributeRow>({
   category: json(),
   type: json(),
   enumeration: json(),
-  options: maybe(strings),
+  options: maybe(texts),
   formula: maybe(text),
 })
 
