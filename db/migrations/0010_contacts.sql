@@ -88,6 +88,8 @@ create table list_unsubscriptions (
   foreign key (account_id, contact_id) references contacts (account_id, id) on delete cascade
 );
 
+create index list_unsubscriptions_list_id_idx on list_unsubscriptions (account_id, list_id);
+
 -- Every change of an attribute, and of status, with where it came from.
 create table contact_history (
   account_id bigint not null,
@@ -189,3 +191,17 @@ create trigger members_inserted after insert on list_members referencing new tab
   for each statement execute function count_members();
 create trigger members_deleted after delete on list_members referencing old table as changed
   for each statement execute function count_members();
+
+-- Every account starts with the two attributes that everybody has; every later one is its own.
+create function add_usual_attributes() returns trigger language plpgsql as $$
+begin
+  insert into contact_attributes (account_id, name, category, type, created_at)
+  select new.id, u.name, 'normal', 'text', now() from unnest(array['FIRSTNAME', 'LASTNAME']) as u (name);
+  return null;
+end $$;
+
+create trigger accounts_inserted after insert on accounts
+  for each row execute function add_usual_attributes();
+
+insert into contact_attributes (account_id, name, category, type, created_at)
+select a.id, u.name, 'normal', 'text', now() from accounts a, unnest(array['FIRSTNAME', 'LASTNAME']) as u (name);

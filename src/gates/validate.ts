@@ -47,8 +47,20 @@ const nothingExpected = { type: 'object', properties: {}, additionalProperties: 
 
 function faultsIn(part: Part, check: ValidateFunction, input: RawInput): Fault[] {
   if (part === 'body' && input.body === undefined) input.body = {}
+  // Bodies are looked through when they are read; a path or a query may hold NUL, which no column can.
+  const nul = part === 'body' ? undefined : nulIn(input[part])
+  if (nul !== undefined)
+    return [{ code: 'invalid_parameter', message: `${nul} contains the character NUL.`, param: nul }]
   if (check(input[part])) return []
   return faultsOf(check.errors as ErrorObject[])
+}
+
+function nulIn(part: unknown): string | undefined {
+  const holds = ([name, value]: [string, unknown]) =>
+    [name, value].flat().some((one) => String(one).includes('\0'))
+  return Object.entries(part ?? {})
+    .find(holds)?.[0]
+    .replaceAll('\0', '')
 }
 
 const mostReported = 50

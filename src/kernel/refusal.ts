@@ -27,6 +27,8 @@ export type Told = {
   hint?: string
   action?: Action
   retryAfterSeconds?: number
+  /** What the compatible provider adds to its error body in some cases. */
+  metadata?: Record<string, unknown>
   /** Response headers that belong to the refusal, such as Allow. */
   headers?: Record<string, string>
 }

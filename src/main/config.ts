@@ -62,9 +62,16 @@ const smtpOrOther =
 const transport = smtpOrOther(() => true)
 const smtpUrl = smtpOrOther((kind) => kind === 'smtp')
 
-const secretKey: Read<Buffer> = (value) => {
-  const key = Buffer.from(value, /^[0-9a-f]{64}$/i.test(value) ? 'hex' : 'base64')
-  return key.length === 32 ? key : new Fault('must be 32 random octets in base64 or hexadecimal')
+/** One key behind the other, the newest first. */
+const secretKeys: Read<Buffer> = (value) => {
+  const keys = value
+    .split(/\s*,\s*/)
+    .map((one) => Buffer.from(one, /^[0-9a-f]{64}$/i.test(one) ? 'hex' : 'base64'))
+  return keys.every((key) => key.length === 32)
+    ? Buffer.concat(keys)
+    : new Fault(
+        'must be 32 random octets in base64 or hexadecimal; several with commas between, newest first',
+      )
 }
 
 const list: Read<string[]> = (value) =>
@@ -140,8 +147,9 @@ export const settings = {
   ),
   secretKey: setting(
     'POSTHORN_SECRET_KEY',
-    'seals secrets in the database, 32 octets; made in the data folder when absent',
-    secretKey,
+    'seals secrets and signs links, 32 octets; old ones follow after commas, so that their links stay valid;' +
+      ' the file secret-key in the data folder, one key a line, when absent',
+    secretKeys,
   ),
   rateLimitFactor: setting(
     'POSTHORN_RATE_LIMIT_FACTOR',

@@ -1,18 +1,27 @@
 // Every background job and how often it runs.
+import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
+import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 
 const daysMs = 86_400_000
 // Providers give up repeating a notification long before.
 const feedbackKeptMs = 14 * daysMs
 
-export type JobNeeds = { transport: Transport; log: Log }
+export type JobNeeds = { transport: Transport; log: Log; files?: ImportFiles }
 
-export const jobsFor = ({ transport, log }: JobNeeds): Job[] => [
+/** How imports reach the files and addresses that callers name. */
+type ImportFiles = Pick<ImportNeeds, 'fetchFile' | 'notify'>
+
+export const jobsFor = ({
+  transport,
+  log,
+  files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
+}: JobNeeds): Job[] => [
   {
     name: 'gates.forget',
     everySeconds: 600,
@@ -34,4 +43,25 @@ export const jobsFor = ({ transport, log }: JobNeeds): Job[] => [
     claimsItsOwn: true,
     run: (db) => unsuppressUpstream({ db, log, transport }),
   },
+  {
+    name: 'contacts.import',
+    everySeconds: 1,
+    claimsItsOwn: true,
+    run: (db, now) => workImports({ db, log, ...files }, now),
+  },
 ]
+
+const largestFile = 20 * 1024 * 1024
+
+export const filesThrough = (client: GuardedRequests): ImportFiles => ({
+  fetchFile: async (url) => {
+    const { status, headers, body } = await client.request({ url, maxBytes: largestFile, timeoutMs: 60_000 })
+    if (status !== 200) throw new Error(`it answered ${status}`)
+    return { body, contentType: headers['content-type'] ?? '' }
+  },
+  notify: async (url, message) => {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify(message)
+    await client.request({ url, method: 'POST', headers, body, maxBytes: 65_536, timeoutMs: 10_000 })
+  },
+})

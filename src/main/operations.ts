@@ -1,4 +1,6 @@
+import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 // The whole interface, in the order of the specification.
+
 import { getAccount, type Relay } from '../features/accounts/account/api.v3.ts'
 import { listAudit } from '../features/accounts/audit/api.own.ts'
 import { getSettings, updateSettings } from '../features/accounts/settings/api.own.ts'
@@ -28,6 +30,7 @@ import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
+import { contactOperations } from './contact-operations.ts'
 
 export type OperationNeeds = {
   dns: Dns
@@ -38,6 +41,7 @@ export type OperationNeeds = {
   baseUrl: string
   rateFactor: number
   fetchAttachment?: FetchAttachment
+  unsubscribeKeys: FindUnsubscribeKeys
   inFlightMessages: number
 }
 
@@ -79,6 +83,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     updateSettings,
     getUsage,
     getAccount(needs.relay),
+    ...contactOperations(needs.unsubscribeKeys),
   ]
   return operations
 }
@@ -99,6 +104,7 @@ export function declarationsOnly(): Operation[] {
     version: '0.0.0',
     baseUrl: 'http://127.0.0.1:8025',
     rateFactor: 1,
+    unsubscribeKeys: async () => [],
     inFlightMessages: 0,
   })
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ConfigFault } from './config.ts'
-import { openSecretKey } from './secret-key.ts'
+import { ConfigFault, readConfig } from './config.ts'
+import { openSecretKey, openSecretKeys } from './secret-key.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'posthorn-secret-'))
 after(() => rm(folder, { recursive: true }))
@@ -12,7 +12,7 @@ after(() => rm(folder, { recursive: true }))
 test('the key of the settings is used as it is, and no file is made', async () => {
   const dataDir = join(folder, 'unused')
   const given = Buffer.alloc(32, 7)
-  assert.equal(await openSecretKey({ secretKey: given, dataDir })(), given)
+  assert.deepEqual(await openSecretKey({ secretKey: given, dataDir })(), given)
   await assert.rejects(stat(dataDir))
 })
 
@@ -32,4 +32,19 @@ test('a broken file is never replaced', async () => {
   await writeFile(join(folder, 'secret-key'), 'half\n')
   const ask = openSecretKey({ secretKey: undefined, dataDir: folder })
   await assert.rejects(ask(), (error) => error instanceof ConfigFault && /backup/.test(error.message))
+})
+
+test('several keys stand behind each other, the newest first, in the settings and in the file', async () => {
+  const dataDir = join(folder, 'several')
+  const [newest, older] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const given = `${newest.toString('base64')}, ${older.toString('hex')}`
+  const { secretKey } = readConfig({ POSTHORN_SECRET_KEY: given })
+  assert.deepEqual(await openSecretKeys({ secretKey, dataDir })(), [newest, older])
+  assert.deepEqual(await openSecretKey({ secretKey, dataDir })(), newest)
+  await mkdir(dataDir)
+  await writeFile(join(dataDir, 'secret-key'), `${newest.toString('hex')}\r\n\n${older.toString('hex')}\n`)
+  assert.deepEqual(await openSecretKeys({ secretKey: undefined, dataDir })(), [newest, older])
+  for (const broken of [`${given},half`, ',']) {
+    assert.throws(() => readConfig({ POSTHORN_SECRET_KEY: broken }), /POSTHORN_SECRET_KEY must be 32 random/)
+  }
 })

@@ -1,4 +1,5 @@
-// The key that secrets in the database are sealed with: the operator's, or one made once in the data folder.
+// The keys that secrets in the database are sealed and links are signed with: the operator's, or one made once in the
+// data folder. The newest comes first and is the one to write with; what older ones wrote stays readable.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +8,25 @@ import { type Config, ConfigFault } from './config.ts'
 /** Gives the key at its first need, so that nothing is written where nothing is sealed. */
 export type SecretKey = () => Promise<Buffer>
 
-export function openSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): SecretKey {
-  let asked: Promise<Buffer> | undefined
+/** Newest first. */
+export type SecretKeys = () => Promise<Buffer[]>
+
+type KeyConfig = Pick<Config, 'secretKey' | 'dataDir'>
+
+/** The newest alone. */
+export function openSecretKey(config: KeyConfig): SecretKey {
+  const keys = openSecretKeys(config)
+  return async () => {
+    const [newest] = await keys()
+    if (!newest) throw new Error('there is no secret key')
+    return newest
+  }
+}
+
+export function openSecretKeys({ secretKey, dataDir }: KeyConfig): SecretKeys {
+  let asked: Promise<Buffer[]> | undefined
   return () => {
-    asked ??= secretKey ? Promise.resolve(secretKey) : ownKey(dataDir)
+    asked ??= secretKey ? Promise.resolve(keysIn(secretKey)) : ownKeys(dataDir)
     // A folder that cannot be written now may be so later.
     asked.catch(() => {
       asked = undefined
@@ -21,13 +37,20 @@ export function openSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' |
 
 const keyBytes = 32
 
-async function ownKey(dataDir: string): Promise<Buffer> {
+/** The setting holds one key behind the other. */
+function keysIn(octets: Buffer): Buffer[] {
+  const count = octets.length / keyBytes
+  return Array.from({ length: count }, (_, at) => octets.subarray(at * keyBytes, (at + 1) * keyBytes))
+}
+
+async function ownKeys(dataDir: string): Promise<Buffer[]> {
   const path = join(dataDir, 'secret-key')
   const kept = await readFile(path, 'utf8').catch(unlessMissing)
   const text = kept ?? (await makeKey(path, dataDir))
-  const key = Buffer.from(text.trim(), 'hex')
-  if (key.length === keyBytes) return key
-  throw new ConfigFault(`${path} does not hold 64 hexadecimal digits; put it back from a backup`)
+  const lines = text.trim().split(/\s*\n\s*/)
+  if (lines.every((line) => /^[0-9a-f]{64}$/i.test(line)))
+    return lines.map((line) => Buffer.from(line, 'hex'))
+  throw new ConfigFault(`${path} does not hold 64 hexadecimal digits a line; put it back from a backup`)
 }
 
 /** Two processes may come here at once: a link to a finished file is made only once, and both read that. */

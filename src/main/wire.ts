@@ -5,6 +5,7 @@ import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import { openMetrics } from '../faces/metrics/metrics.ts'
 import type { Relay } from '../features/accounts/account/api.v3.ts'
 import { ensureInstallation } from '../features/accounts/account/queries.ts'
+import { type FindUnsubscribeKeys, unsubscribeKeysOf } from '../features/contacts/unsubscribe/tokens.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
 import { queueDepth } from '../features/messages/queries.ts'
@@ -20,6 +21,7 @@ import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
+import { openSecretKeys } from './secret-key.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 
@@ -65,7 +67,8 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   const { cursor_key } = await ensureInstallation(pools.db, randomBytes(32))
   const version = packageVersion()
   const now = needs.now ?? (() => new Date())
-  const operations = operationsOf(needs, version)
+  const unsubscribeKeys = openUnsubscribeKeys(config)
+  const operations = operationsOf(needs, { version, unsubscribeKeys })
   const gates = openGates(operations, {
     db: pools.db,
     quick: pools.quick,
@@ -83,6 +86,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     version,
     baseUrl,
     trackingKeys: needs.trackingKeys,
+    unsubscribeKeys,
     hooks: hooksOf(needs),
     metrics: openMetrics(),
     metricsToken: config.metricsToken,
@@ -98,14 +102,16 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   return { http, operations, beginStopping }
 }
 
-function operationsOf(needs: ServiceNeeds, version: string): Operation[] {
+type Made = { version: string; unsubscribeKeys: FindUnsubscribeKeys }
+
+function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
   const { config, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
   const declared = declareOperations({
     fetchAttachment: fetchWith(lazyGuardedClient({ allowPrivate: false })),
     dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
     probes: probesOf(config),
     relay,
-    version,
+    ...made,
     baseUrl,
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
@@ -139,4 +145,14 @@ export async function openTrackingKeys(db: Db): Promise<TrackingKeys> {
   const current = rows.at(-1)
   if (!current) throw new Error('there is no tracking key')
   return { current, all: new Map(rows.map(({ id, key }) => [id, key])) }
+}
+
+/** Shared by the pages that read unsubscribe links and whatever writes them into messages. */
+export function openUnsubscribeKeys(config: Pick<Config, 'secretKey' | 'dataDir'>): FindUnsubscribeKeys {
+  const secrets = openSecretKeys(config)
+  let derived: ReturnType<typeof unsubscribeKeysOf> | undefined
+  return async () => {
+    derived ??= unsubscribeKeysOf(await secrets())
+    return derived
+  }
 }

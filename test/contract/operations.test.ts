@@ -6,9 +6,10 @@ import { upsertLimit } from '../../src/features/accounts/account/queries.ts'
 import { areas, type Operation, operationId } from '../../src/kernel/operation.ts'
 import { scopeNames } from '../../src/kernel/scope.ts'
 import { makeApp, type Reply } from '../app.ts'
+import { secretKey } from './contact-examples.ts'
 import { exampleOf, workingExampleOf } from './examples.ts'
 
-const app = await makeApp({ deliver: true })
+const app = await makeApp({ deliver: true, env: { POSTHORN_SECRET_KEY: secretKey.toString('hex') } })
 const keyed = app.operations.filter((op) => !op.public)
 
 function send(op: Operation, key: string | null): Promise<Reply> {

@@ -5,6 +5,7 @@ import type { Gates } from '../../gates/gates.ts'
 import { perform } from '../../gates/perform.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { methodNotAllowed } from '../../kernel/refusals.ts'
+import { plainQuery } from '../../kernel/v3/lenient.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -62,7 +63,8 @@ function answerer(gates: Gates, op: Operation) {
 async function answer(gates: Gates, request: FastifyRequest): Promise<Performed> {
   if (!request.admission) throw new Error('a request reached its operation without passing the gates')
   request.isPerforming = true
-  const input = { params: request.params, query: request.query, body: request.body }
+  const query = request.admission.op.face === 'v3' ? plainQuery(request.query) : request.query
+  const input = { params: request.params, query, body: request.body }
   return perform(gates, request.admission, input, idempotencyKeyOf(request))
 }
 

@@ -158,64 +158,6 @@ describe('the simulator', () => {
   })
 })
 
-describe('opens and clicks', () => {
-  test('are acted out by the simulator with their classification', async () => {
-    const seen = async (act: string) => {
-      const message = await sendTo(`${act}@simulator.posthorn.test`, ['delivered'])
-      const events = message.events as { type: string; classification?: string }[]
-      return events
-        .filter(({ type }) => type !== 'delivery')
-        .map((one) => `${one.type} ${one.classification}`)
-    }
-    assert.deepEqual(await seen('open'), ['open human'])
-    assert.deepEqual(await seen('click'), ['open human', 'click human'])
-    assert.deepEqual(await seen('proxy'), ['open privacy_proxy'])
-    assert.deepEqual(await seen('robot'), ['open robot', 'click robot'])
-  })
-
-  test('lead through links that cannot be forged or turned elsewhere', async () => {
-    const link = 'https://example.org/a?b=1&c=2'
-    const { body } = await send({
-      to: 'reader@example.com',
-      html: `<a href="${link.replace('&', '&amp;')}">x</a>`,
-    })
-    await settled(body.id, ['delivered'])
-    const { body: sandbox } = await app.call('GET', '/api/v1/sandbox/messages?to=reader@example.com')
-    const [, click = ''] = /href="http:\/\/test(\/t\/[^"]+)"/.exec(sandbox.data[0].html) ?? []
-    const [, open = ''] = /src="http:\/\/test(\/t\/[^"]+\.gif)"/.exec(sandbox.data[0].html) ?? []
-    const clicked = await app.call('GET', click, { key: null })
-    assert.deepEqual([clicked.status, clicked.headers.get('location')], [302, link])
-    const opened = await app.call('GET', open, { key: null })
-    assert.deepEqual([opened.status, opened.headers.get('content-type')], [200, 'image/gif'])
-    assert.equal((await app.call('HEAD', open, { key: null })).status, 200)
-    for (const forged of [
-      '/t/x',
-      click.slice(0, -3),
-      `${click.slice(0, -4)}AAAA`,
-      open.replace('.gif', 'A.gif'),
-    ]) {
-      assert.equal((await app.call('GET', forged, { key: null })).status, 404)
-    }
-    const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`)
-    const types = message.events.map((event: { type: string }) => event.type).sort()
-    assert.deepEqual(types, ['click', 'delivery', 'open', 'open'])
-    assert.equal(message.events.find((event: { type: string }) => event.type === 'click').url, link)
-  })
-
-  test('are left out where the message or the account says so', async () => {
-    const { accountId, key } = await app.makeAccount()
-    assert.ok(accountId)
-    const htmlOf = async (to: string, more: object) => {
-      const { body } = await send({ to, html: '<a href="https://example.org/">x</a>', ...more }, key)
-      await settled(body.id, ['delivered'], key)
-      return (await app.call('GET', `/api/v1/sandbox/messages?to=${to}`, { key })).body.data[0].html as string
-    }
-    assert.doesNotMatch(await htmlOf('a@example.com', { track_opens: false, track_clicks: false }), /\/t\//)
-    await app.call('PUT', '/api/v1/settings', { key, body: { open_tracking: 'off', click_tracking: false } })
-    assert.doesNotMatch(await htmlOf('b@example.com', { track_opens: true, track_clicks: true }), /\/t\//)
-  })
-})
-
 describe('a send is refused', () => {
   const refused = async (body: object, code: string, status = 422) => {
     const reply = await send({ to: 'a@example.com', ...body })

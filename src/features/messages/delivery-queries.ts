@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
+import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
@@ -69,6 +69,8 @@ export type DueRow = {
   raw: Buffer | null
   track: { opens?: boolean; clicks?: boolean }
   suppressed: string | null
+  /** What the recipient said about being tracked; null when nobody asked. */
+  tracking_consent: boolean | null
   attachments: number
 }
 
@@ -87,6 +89,7 @@ const Due = row<DueRow>({
   raw: maybe(bytes),
   track: json(),
   suppressed: maybe(text),
+  tracking_consent: maybe(bool),
   attachments: int,
 })
 
@@ -97,11 +100,16 @@ export function loadDue(db: Db, ids: string[]) {
     sql`
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
-           coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, b.track, s.reason as suppressed,
+           coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, b.track,
+           s.reason as suppressed, c.tracking_consent,
            (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments
       from messages m
       join message_bodies b on b.message_id = m.id
-      left join suppressions s on s.account_id = m.account_id and s.email = m.recipient
+      left join lateral (select reason
+                           from suppressions
+                          where account_id = m.account_id and email in (m.recipient, erased_name(m.recipient))
+                          limit 1) s on true
+      left join contacts c on c.account_id = m.account_id and c.email = m.recipient
      where m.id = any(${ids}::uuid[])`,
   )
 }

@@ -7,15 +7,19 @@ import type { SuppressionRow } from './queries.ts'
 import { pageOfSuppressions, reasons, suppressByHand, unsuppress } from './suppressions.ts'
 
 const Suppression = closed({
-  email: Type.String(),
+  email: orNull(Type.String({ description: 'null: of a person who was erased' })),
+  erased: Type.Optional(Type.Boolean()),
   reason: words(reasons),
   created_at: Time,
   source: Type.String(),
   message_id: orNull(Type.String()),
 })
 
+/** What is kept of an erased address can be recognised, not read. */
+const isErased = ({ email }: SuppressionRow) => email.startsWith('erased:')
+
 const show = (row: SuppressionRow) => ({
-  email: row.email,
+  ...(isErased(row) ? { email: null, erased: true } : { email: row.email }),
   reason: row.reason as (typeof reasons)[number],
   created_at: row.created_at.toISOString(),
   source: row.source,

@@ -30,7 +30,7 @@ export function listSuppressions(db: Db, accountId: string, filter: Filter) {
     select id, email, reason, source, message_id, created_at
       from suppressions
      where account_id = ${accountId}
-       ${when(filter.email, (email) => sql`and email = ${email}`)}
+       ${when(filter.email, (email) => sql`and email in (${email}, erased_name(${email}))`)}
        ${when(filter.reason, (reason) => sql`and reason = ${reason}`)}
        ${when(filter.since, (since) => sql`and created_at >= ${since}`)}
        ${when(filter.after, (after) => sql`and id < ${after}`)}
@@ -47,15 +47,15 @@ const Ref = row<{ account_id: string; email: string; reason: string }>({
   reason: text,
 })
 
-/** Of many addresses of many accounts, those that are suppressed. */
+/** Of many addresses of many accounts, those that are suppressed; those of people who were erased as well. */
 export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
   return db.many(
     Ref,
     sql`
-    select s.account_id, s.email, s.reason
+    select r.account_id, r.email, s.reason
       from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
-      join suppressions s using (account_id, email)`,
+      join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))`,
   )
 }
 
@@ -67,14 +67,20 @@ export type NewSuppression = SuppressionRef & {
   at: Date
 }
 
-/** The first reason stays: it is what stopped the address. */
+/** The first reason stays: it is what stopped the address. That of an erased person is not written down again. */
 export function insertSuppression(db: Db, one: NewSuppression) {
   return db.run(sql`
     insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    values (${one.accountId}, ${one.email}, ${one.reason}, ${one.source}, ${one.messageId}, ${one.at}, ${one.id})
+    select ${one.accountId}, ${one.email}, ${one.reason}, ${one.source}, ${one.messageId}::uuid, ${one.at}::timestamptz,
+           ${one.id}::uuid
+     where not exists (select 1
+                         from suppressions e
+                        where e.account_id = ${one.accountId} and e.email = erased_name(${one.email}))
     on conflict (account_id, email) do nothing`)
 }
 
-export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef) {
-  return db.run(sql`delete from suppressions where account_id = ${accountId} and email = ${email}`)
+export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef, of: readonly Reason[]) {
+  return db.run(sql`
+    delete from suppressions
+     where account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])`)
 }

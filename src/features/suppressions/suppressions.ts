@@ -28,11 +28,15 @@ export async function suppressByHand(ctx: Ctx, given: string) {
 
 export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
   const email = readParam(given)
-  if ((await deleteSuppression(ctx.db, { accountId: ctx.caller.accountId, email })) > 0) {
-    await queueUnsuppression(ctx.db, email)
-    return email
-  }
+  if (await lift(ctx.db, { accountId: ctx.caller.accountId, email })) return email
   throw notFound({ message: `${email} is not on the suppression list.` })
+}
+
+/** Takes an address off the list, upstream too; of these reasons only, or whatever the reason. */
+export async function lift(db: Db, ref: SuppressionRef, of: readonly Reason[] = reasons): Promise<boolean> {
+  if ((await deleteSuppression(db, ref, of)) === 0) return false
+  await queueUnsuppression(db, ref.email)
+  return true
 }
 
 type Wanted = { reason?: Reason; since?: string; email?: string; limit?: number; cursor?: string }

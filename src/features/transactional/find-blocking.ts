@@ -46,7 +46,9 @@ export async function findBlocking(ctx: Ctx, body: SendRequest): Promise<Looked>
   const from = await step(() => senderOf(ctx, body, template))
   // A template that cannot be used has been reported; its content cannot be judged.
   const isTemplateLost = body.template_id !== undefined && template === undefined
-  const rendered = isTemplateLost ? undefined : await step(() => renderContent(body, template))
+  const rendered = isTemplateLost
+    ? undefined
+    : await step(() => renderContent(ctx, body, template, recipient))
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
   if (recipient) await step(() => refuseSuppressed(ctx, recipient))
   await step(() => refuseSpent(ctx))

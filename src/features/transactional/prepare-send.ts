@@ -11,6 +11,7 @@ import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
 import { isTemplateFault } from '../messages/templates/fault.ts'
+import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
 import type { SendRequest } from './send-request.ts'
 import { findTemplate, type UsedTemplate } from './template-queries.ts'
@@ -26,7 +27,7 @@ export async function prepareSend(ctx: Ctx, body: SendRequest): Promise<Outgoing
   const recipient = readRecipient(body.to)
   const template = await usedTemplate(ctx, body)
   const from = await senderOf(ctx, body, template)
-  const rendered = await renderContent(body, template)
+  const rendered = await renderContent(ctx, body, template, recipient)
   const parts: Parts = {
     from,
     to: [recipient],
@@ -151,8 +152,10 @@ function replyToOf({ reply_to }: SendRequest, template: UsedTemplate | undefined
 
 /** Inline contents are templates when there are params; a stored one always is. */
 export async function renderContent(
+  ctx: Ctx,
   body: SendRequest,
   template: UsedTemplate | undefined,
+  recipient: Address | undefined,
 ): Promise<Rendered> {
   const isTemplate = template !== undefined || body.params !== undefined
   const subject = body.subject ?? template?.subject ?? ''
@@ -162,7 +165,8 @@ export async function renderContent(
   if (subject.trim() === '')
     throw contentMissing({ message: 'The message has no subject.', param: 'subject' })
   if (!isTemplate) return { subject, html, text }
-  const scope: TemplateScope = { params: body.params ?? {} }
+  const { contact } = await contactScope(ctx, recipient?.email, [subject, html, text])
+  const scope: TemplateScope = { params: body.params ?? {}, contact }
   return {
     subject: await render(subject, 'text', scope, 'subject'),
     html:

@@ -1,9 +1,12 @@
 // What clients of the compatible provider send for "nothing": null, an empty text, PHP's empty array.
 import { type TSchema, Type } from 'typebox'
 
-/** May also be null, which an empty text is read as. */
+/**
+ * May also be null, which an empty text is read as. Null itself is asked for first and in a way that converts nothing:
+ * otherwise null would become false or 0, and these null.
+ */
 export function optional<S extends TSchema>(schema: S) {
-  return Type.Optional(Type.Union([Type.Null(), schema]))
+  return Type.Optional(Type.Union([Type.Unsafe<null>({ enum: [null] }), schema, Type.Null()]))
 }
 
 /** A map; an empty list stands for an empty one. */
@@ -33,4 +36,18 @@ export function oneLine(text: string): string {
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim()
+}
+
+/** Lists in a query come as a=1&a=2, a[]=1&a[]=2 or a[0]=1&a[1]=2, by the client's library: all become the first. */
+export function plainQuery(query: unknown): unknown {
+  const entries = Object.entries(query ?? {})
+  if (!entries.some(([name]) => name.includes('['))) return query
+  const plain = new Map<string, unknown[]>()
+  for (const [given, value] of entries) {
+    const name = given.replace(/\[\d*\]$/, '')
+    plain.set(name, [...(plain.get(name) ?? []), ...[value].flat()])
+  }
+  return Object.fromEntries(
+    [...plain].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+  )
 }

@@ -24,3 +24,28 @@ export function listAttributes(db: Db, accountId: string) {
      order by created_at, name`,
   )
 }
+
+export function insertAttribute(db: Db, accountId: string, one: AttributeRow, at: Date) {
+  return db.run(sql`
+    insert into contact_attributes (account_id, name, category, type, enumeration, options, formula, created_at)
+    values (${accountId}, ${one.name}, ${one.category}, ${one.type},
+            ${one.enumeration === null ? null : JSON.stringify(one.enumeration)}, ${one.options}, ${one.formula}, ${at})
+    on conflict (account_id, name) do nothing`)
+}
+
+export function updateAttribute(db: Db, accountId: string, one: AttributeRow) {
+  return db.run(sql`
+    update contact_attributes
+       set enumeration = ${one.enumeration === null ? null : JSON.stringify(one.enumeration)},
+           options = ${one.options}, formula = ${one.formula}
+     where account_id = ${accountId}
+       and name = ${one.name}`)
+}
+
+/** With its values; the history of what they were stays. */
+export async function deleteAttribute(db: Db, accountId: string, name: string) {
+  await db.run(sql`delete from contact_attributes where account_id = ${accountId} and name = ${name}`)
+  return db.run(sql`
+    update contacts set attributes = attributes - ${name}::text
+     where account_id = ${accountId} and attributes ? ${name}::text`)
+}

@@ -98,17 +98,24 @@ function readDay(given: unknown): ReadValue {
 }
 
 function readChoice(enumeration: { value: number; label: string }[], given: unknown): ReadValue {
-  const text = String(given).trim().toLowerCase()
+  const text = plainText(given)
   const found = enumeration.find(({ value, label }) => String(value) === text || label.toLowerCase() === text)
   return found ? { value: found.value } : { fault: 'must be one of its categories' }
 }
 
 function readChoices(options: string[], given: unknown): ReadValue {
-  const asked = Array.isArray(given) ? given : String(given).split(',')
+  const asked: unknown[] = Array.isArray(given) ? given : (plainText(given)?.split(',') ?? [undefined])
   const found = asked.map((one) => {
-    const text = String(one).trim().toLowerCase()
+    const text = plainText(one)
     return options.find((option) => option.toLowerCase() === text)
   })
   if (found.includes(undefined)) return { fault: 'must name its options only' }
   return { value: [...new Set(found as string[])] }
+}
+
+/** Undefined for what is neither a text nor a number: turning any object into text may throw. */
+function plainText(given: unknown): string | undefined {
+  return typeof given === 'string' || typeof given === 'number'
+    ? String(given).trim().toLowerCase()
+    : undefined
 }

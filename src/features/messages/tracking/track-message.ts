@@ -5,7 +5,12 @@ import { clickToken, openToken, type TrackingKeys } from './tokens.ts'
 
 export type TrackNeeds = { db: Db; keys: TrackingKeys; baseUrl: string }
 
-type Tracked = { id: string; account_id: string; track: { opens?: boolean; clicks?: boolean } }
+type Tracked = {
+  id: string
+  account_id: string
+  track: { opens?: boolean; clicks?: boolean }
+  tracking_consent: boolean | null
+}
 
 // A longer link would not fit into a token that every mail program keeps whole.
 const longestLink = 2_000
@@ -17,7 +22,8 @@ export async function trackHtml(
   html: string,
 ): Promise<string> {
   const settings = await readSettingsOf(db, due.account_id)
-  const isOpenTracked = settings.open_tracking === 'on' && due.track.opens !== false
+  const isAgreed = settings.open_tracking === 'consented_only' && due.tracking_consent === true
+  const isOpenTracked = (settings.open_tracking === 'on' || isAgreed) && due.track.opens !== false
   const isClickTracked = settings.click_tracking && due.track.clicks !== false
   return rewriteHtml(html, {
     pixelUrl: isOpenTracked ? `${baseUrl}/t/${openToken(keys, due.id)}.gif` : undefined,

@@ -13,6 +13,7 @@ const matching = (accountId: string, { since, until, senders }: BlockedFilter) =
       from suppressions s
       left join messages m on m.account_id = s.account_id and m.id = s.message_id
      where s.account_id = ${accountId}
+       and s.email not like 'erased:%'
        ${when(since, (at) => sql`and s.created_at >= ${at}`)}
        ${when(until, (at) => sql`and s.created_at < ${at}`)}
        ${when(senders, (all) => sql`and m.sender = any(${all}::text[])`)}`

@@ -7,6 +7,7 @@ import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
 import { readSender } from './addresses.ts'
 import { readAttachments } from './attachments.ts'
@@ -116,7 +117,10 @@ async function planVersion(
   const from = await senderOf(ctx, shared.sender, template)
   const { subject } = draft.content
   const content = template ? { subject: subject ?? template.subject, html: template.html } : draft.content
-  const rendered = await renderContent(content, { params: draft.params })
+  const sources = [content.subject, content.html, 'text' in content ? content.text : undefined]
+  // One content for all of a version's recipients: it speaks to the first.
+  const { contact } = await contactScope(ctx, draft.recipients[0]?.email, sources)
+  const rendered = await renderContent(content, { params: draft.params, contact })
   const messageId = `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`
   const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, draft, rendered, template) }
   return { messageId, copies: draft.recipients.map((recipient) => ({ ...copy, messageId, recipient })) }

@@ -200,6 +200,23 @@ describe('suppressed recipients', () => {
   })
 })
 
+test('a template reads the attributes of the contact it goes to, on both faces', async () => {
+  const contact = { email: 'reader@example.com', attributes: { FIRSTNAME: 'R<a>' } }
+  await app.call('POST', '/v3/contacts', { body: contact })
+  const htmlContent = '<p>Dear {{ contact.FIRSTNAME }} {{ contact.NICK | default: "x" }}</p>'
+  const body = { ...plain, to: to('Reader@example.com'), textContent: undefined, htmlContent }
+  assert.equal((await app.call('POST', '/v3/smtp/email', { body })).status, 201)
+  assert.match((await captured('reader@example.com')).html, /Dear R&lt;a&gt; x/)
+  const own = {
+    from: 'a@example.com',
+    to: 'reader@example.com',
+    subject: 'Hi {{ contact.FIRSTNAME }}',
+    text: 'x',
+  }
+  const checked = await app.call('POST', '/api/v1/messages/validate', { body: { ...own, params: {} } })
+  assert.equal(checked.body.rendered.subject, 'Hi R<a>')
+})
+
 test('a call that does not fit under the cap sends nothing at all', async () => {
   const { key } = await app.makeKey({ dailyCap: 3 }, (await app.makeAccount()).accountId)
   assert.equal((await send({ to: to('a@example.com', 'b@example.com') }, key)).status, 201)

@@ -1,0 +1,102 @@
+// The pages behind unsubscribe links. Asking changes nothing, because programs follow links too; only posting acts.
+import { readSettingsOf } from '../../features/accounts/settings/settings.ts'
+import { type FindUnsubscribeKeys, readUnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
+import {
+  type Choice,
+  readStanding,
+  resubscribe,
+  savePreferences,
+  unsubscribe,
+} from '../../features/contacts/unsubscribe/unsubscribe.ts'
+import type { Db } from '../../kernel/db.ts'
+import { readForm } from './forms.ts'
+import { closedHeaders, type PageAnswer } from './html.ts'
+import { type Texts, textsFor } from './texts.ts'
+import {
+  backPage,
+  donePage,
+  failedPage,
+  missingPage,
+  preferencesPage,
+  questionPage,
+  type Subject,
+} from './unsubscribe-pages.ts'
+
+export type PagesNeeds = { db: Db; now: () => Date; findKeys: FindUnsubscribeKeys }
+
+export const pageNames = ['u', 'preferences'] as const
+
+export type PageRequest = {
+  page: (typeof pageNames)[number]
+  token: string
+  /** Otherwise it only asks. */
+  isPost: boolean
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer | undefined
+}
+
+export const largestForm = 64 * 1024
+
+export async function answerPage(needs: PagesNeeds, request: PageRequest): Promise<PageAnswer> {
+  const texts = textsOf(request.headers)
+  const subject = await readSubject(needs, request.token, texts)
+  if (!subject) return missingPage(texts)
+  if (!request.isPost) return request.page === 'u' ? ask(needs, subject) : preferencesPage(subject, notSaved)
+  const form = await readForm(request.headers['content-type']?.toString(), request.body)
+  return request.page === 'u' ? act(needs, subject, form) : save(needs, subject, form)
+}
+
+const notSaved = { isSaved: false }
+
+export function answerMissing(headers: PageRequest['headers']): PageAnswer {
+  return missingPage(textsOf(headers))
+}
+
+export function answerFailed(headers: PageRequest['headers'], status: number): PageAnswer {
+  return failedPage(textsOf(headers), status)
+}
+
+const textsOf = (headers: PageRequest['headers']) => textsFor(headers['accept-language']?.toString())
+
+async function readSubject({ db, findKeys }: PagesNeeds, path: string, texts: Texts) {
+  const token = readUnsubscribeToken(await findKeys(), path)
+  const standing = token && (await readStanding(db, token))
+  return standing && { texts, token, path, standing }
+}
+
+async function ask({ db }: PagesNeeds, subject: Subject): Promise<PageAnswer> {
+  const { unsubscribe_url } = await readSettingsOf(db, subject.token.accountId)
+  const own = unsubscribe_url === null ? undefined : ownPage(unsubscribe_url, subject.path)
+  return own === undefined
+    ? questionPage(subject)
+    : { status: 302, headers: { ...closedHeaders, location: own }, body: '' }
+}
+
+function ownPage(given: string, token: string): string | undefined {
+  if (!URL.canParse(given)) return undefined
+  const url = new URL(given)
+  url.searchParams.set('token', token)
+  return /^https?:$/.test(url.protocol) ? url.href : undefined
+}
+
+async function act(needs: PagesNeeds, subject: Subject, form: URLSearchParams): Promise<PageAnswer> {
+  const isUndo = form.get('undo') === '1' && !form.has('List-Unsubscribe')
+  await (isUndo ? resubscribe : unsubscribe)(needs.db, subject.token, needs.now())
+  const after = await again(needs, subject)
+  return isUndo ? backPage(after) : donePage(after)
+}
+
+async function save(needs: PagesNeeds, subject: Subject, form: URLSearchParams): Promise<PageAnswer> {
+  const choice: Choice = {
+    shown: form.getAll('shown'),
+    kept: form.getAll('list'),
+    nothing: form.has('nothing'),
+    wasNothing: form.has('was_nothing'),
+  }
+  await savePreferences(needs.db, subject.token, choice, needs.now())
+  return preferencesPage(await again(needs, subject), { isSaved: true })
+}
+
+async function again({ db }: PagesNeeds, subject: Subject): Promise<Subject> {
+  return { ...subject, standing: (await readStanding(db, subject.token)) ?? subject.standing }
+}

@@ -1,0 +1,90 @@
+// What the pages say, in the reader's language where we have it.
+
+const en = {
+  lang: 'en',
+  question: (from: string) => `Unsubscribe from ${from}?`,
+  questionList: (list: string) => `Unsubscribe from “${list}”?`,
+  stopAll: (email: string, from: string) => `${email} will get no more emails from ${from}.`,
+  stopList: (email: string, from: string) => `${email} will be taken off this list of ${from}.`,
+  unsubscribe: 'Unsubscribe',
+  done: 'You are unsubscribed',
+  doneAll: (email: string, from: string) => `${email} gets no more emails from ${from}.`,
+  doneList: (email: string, list: string, from: string) =>
+    `${email} is no longer on the list “${list}” of ${from}.`,
+  doneListGone: (email: string, from: string) => `${email} is not on this list of ${from}.`,
+  mistake: 'Was this a mistake?',
+  undo: 'Subscribe me again',
+  back: 'You are subscribed again',
+  backAll: (email: string, from: string) => `${email} gets emails from ${from} again.`,
+  backList: (email: string, list: string, from: string) =>
+    `${email} is on the list “${list}” of ${from} again.`,
+  choose: 'Choose which emails you get',
+  preferences: 'Your email preferences',
+  preferencesOf: (email: string, from: string) => `Choose which emails ${from} sends to ${email}.`,
+  lists: 'Your lists',
+  noLists: (from: string) => `You are on no list of ${from}.`,
+  nothing: 'Unsubscribe from everything',
+  nothingMeans: 'No more emails from this sender, whatever is chosen above.',
+  blocked: (from: string) => `Your address is blocked. Only ${from} can change that.`,
+  save: 'Save my choice',
+  saved: 'Your choice is saved.',
+  missing: 'This link does not work',
+  missingWhy: 'It may be incomplete. Please open it again from the email, or copy the whole address.',
+  failed: 'That did not work',
+  failedWhy: 'Nothing was changed. Please go back and try again in a moment.',
+}
+
+export type Texts = typeof en
+
+const de = (name: string) => (/^[aeiouàâäéèêëîïôöùûü]/i.test(name) ? `d’${name}` : `de ${name}`)
+
+const fr: Texts = {
+  lang: 'fr',
+  question: (from) => `Se désabonner ${de(from)}\u00a0?`,
+  questionList: (list) => `Se désabonner de «\u00a0${list}\u00a0»\u00a0?`,
+  stopAll: (email, from) => `${email} ne recevra plus d’emails ${de(from)}.`,
+  stopList: (email, from) => `L’adresse ${email} sera retirée de cette liste ${de(from)}.`,
+  unsubscribe: 'Me désabonner',
+  done: 'Vous ne recevrez plus ces emails',
+  doneAll: (email, from) => `${email} ne reçoit plus d’emails ${de(from)}.`,
+  doneList: (email, list, from) =>
+    `${email} ne fait plus partie de la liste «\u00a0${list}\u00a0» ${de(from)}.`,
+  doneListGone: (email, from) => `${email} ne fait pas partie de cette liste ${de(from)}.`,
+  mistake: 'C’était une erreur\u00a0?',
+  undo: 'Me réabonner',
+  back: 'Votre abonnement est rétabli',
+  backAll: (email, from) => `${email} reçoit de nouveau les emails ${de(from)}.`,
+  backList: (email, list, from) =>
+    `${email} fait de nouveau partie de la liste «\u00a0${list}\u00a0» ${de(from)}.`,
+  choose: 'Choisir les emails que vous recevez',
+  preferences: 'Vos préférences d’email',
+  preferencesOf: (email, from) => `Choisissez les emails que ${from} envoie à ${email}.`,
+  lists: 'Vos listes',
+  noLists: (from) => `Vous ne faites partie d’aucune liste ${de(from)}.`,
+  nothing: 'Me désabonner de tout',
+  nothingMeans: 'Plus aucun email de cet expéditeur, quels que soient les choix ci-dessus.',
+  blocked: (from) => `Votre adresse est bloquée. Seul ${from} peut changer cela.`,
+  save: 'Enregistrer mon choix',
+  saved: 'Votre choix est enregistré.',
+  missing: 'Ce lien ne fonctionne pas',
+  missingWhy: 'Il est peut-être incomplet. Rouvrez-le depuis l’email, ou copiez l’adresse entière.',
+  failed: 'Cela n’a pas fonctionné',
+  failedWhy: 'Rien n’a été changé. Revenez en arrière et réessayez dans un instant.',
+}
+
+const known: Record<string, Texts> = { en, fr }
+
+/** The first of the reader's languages, by their weight, that we have. */
+export function textsFor(acceptLanguage: string | undefined): Texts {
+  const wanted = (acceptLanguage ?? '')
+    .slice(0, 1_000)
+    .split(',')
+    .map((one) => {
+      const [tag = '', ...rest] = one.split(';').map((part) => part.trim().toLowerCase())
+      const weight = rest.find((part) => part.startsWith('q='))?.slice(2)
+      return { language: tag.split('-')[0] ?? '', weight: weight === undefined ? 1 : Number(weight) || 0 }
+    })
+    .filter(({ language, weight }) => weight > 0 && Object.hasOwn(known, language))
+    .sort((a, b) => b.weight - a.weight)
+  return known[wanted[0]?.language ?? 'en'] ?? en
+}

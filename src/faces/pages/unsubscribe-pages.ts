@@ -1,0 +1,152 @@
+// What the pages look like in each case. Their links are relative: a proxy may serve us below a path of its own.
+import type { UnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
+import type { Standing } from '../../features/contacts/unsubscribe/unsubscribe.ts'
+import { type Html, html, type PageAnswer, page } from './html.ts'
+import type { Texts } from './texts.ts'
+
+/** What a page is about; `path` is the token as it stands in the address. */
+export type Subject = { texts: Texts; token: UnsubscribeToken; path: string; standing: Standing }
+
+/** Asks; or, when it is done already, offers the way back. */
+export function questionPage(subject: Subject): PageAnswer {
+  const { texts, token, standing } = subject
+  if (standing.status === 'unsubscribed') return donePage(subject)
+  const { from, email, list } = named(subject)
+  const title = list === undefined ? texts.question(from) : texts.questionList(list)
+  const stop = token.listId === undefined ? texts.stopAll : texts.stopList
+  return page(200, {
+    lang: texts.lang,
+    title,
+    main: html`<h1>${title}</h1>
+<p>${withAddress(stop(email, from), email)}</p>
+<form method="post">
+<button name="confirm" value="1">${texts.unsubscribe}</button>
+</form>
+${linkToPreferences(subject)}`,
+  })
+}
+
+export function donePage(subject: Subject): PageAnswer {
+  const { texts } = subject
+  return page(200, {
+    lang: texts.lang,
+    title: texts.done,
+    main: html`<h1>${texts.done}</h1>
+<p role="status">${withAddress(doneText(subject), named(subject).email)}</p>
+${
+  canReturn(subject) &&
+  html`<form method="post">
+<p class="soft">${texts.mistake}</p>
+<button class="quiet" name="undo" value="1">${texts.undo}</button>
+</form>`
+}
+${linkToPreferences(subject)}`,
+  })
+}
+
+export function backPage(subject: Subject): PageAnswer {
+  const { texts } = subject
+  // It may have been stopped by someone else, or the list may be gone.
+  if (subject.standing.status === 'unsubscribed') return donePage(subject)
+  const { from, email, list } = named(subject)
+  const text = list === undefined ? texts.backAll(email, from) : texts.backList(email, list, from)
+  return page(200, {
+    lang: texts.lang,
+    title: texts.back,
+    main: html`<h1>${texts.back}</h1>
+<p role="status">${withAddress(text, email)}</p>
+${linkToPreferences(subject)}`,
+  })
+}
+
+export function preferencesPage(subject: Subject, { isSaved }: { isSaved: boolean }): PageAnswer {
+  const { texts, standing } = subject
+  const { from, email } = named(subject)
+  const isBlocked = standing.isUnsubscribedFromAll && !standing.canReturnToAll
+  return page(200, {
+    lang: texts.lang,
+    title: texts.preferences,
+    main: html`<h1>${texts.preferences}</h1>
+${isSaved && html`<p class="done" role="status">${texts.saved}</p>`}
+<p>${withAddress(texts.preferencesOf(email, from), email)}</p>
+<form method="post">
+${listBoxes(subject)}
+<fieldset>
+<label><input type="checkbox" name="nothing" value="1"${checked(standing.isUnsubscribedFromAll)}>
+<span>${texts.nothing}<small>${isBlocked ? texts.blocked(from) : texts.nothingMeans}</small></span></label>
+</fieldset>
+${standing.isUnsubscribedFromAll && html`<input type="hidden" name="was_nothing" value="1">`}
+<button>${texts.save}</button>
+</form>`,
+  })
+}
+
+function listBoxes(subject: Subject): Html {
+  const { texts, standing } = subject
+  if (standing.lists.length === 0) return html`<p class="soft">${texts.noLists(named(subject).from)}</p>`
+  const boxes = standing.lists.map(
+    ({
+      id,
+      name,
+      is_member,
+    }) => html`<label><input type="checkbox" name="list" value="${id}"${checked(is_member)}>
+<span>${name}</span></label>`,
+  )
+  const shown = standing.lists.map(({ id }) => html`<input type="hidden" name="shown" value="${id}">`)
+  return html`<fieldset>
+<legend>${texts.lists}</legend>
+${boxes}
+</fieldset>
+${shown}`
+}
+
+export function missingPage(texts: Texts): PageAnswer {
+  const main = html`<h1>${texts.missing}</h1>
+<p>${texts.missingWhy}</p>`
+  return page(404, { lang: texts.lang, title: texts.missing, main })
+}
+
+export function failedPage(texts: Texts, status: number): PageAnswer {
+  const main = html`<h1>${texts.failed}</h1>
+<p>${texts.failedWhy}</p>`
+  return page(status, { lang: texts.lang, title: texts.failed, main })
+}
+
+const checked = (is: boolean) => is && html` checked`
+
+function linkToPreferences({ texts, path }: Subject): Html {
+  return html`<p class="more"><a href="../preferences/${path}">${texts.choose}</a></p>`
+}
+
+function doneText(subject: Subject): string {
+  const { texts, token, standing } = subject
+  const { from, email, list } = named(subject)
+  if (token.listId === undefined || standing.isUnsubscribedFromAll) return texts.doneAll(email, from)
+  return list === undefined ? texts.doneListGone(email, from) : texts.doneList(email, list, from)
+}
+
+/** Lines do not break within the address, unless it is longer than they are. */
+function withAddress(text: string, email: string): Html {
+  const at = text.indexOf(email)
+  return html`${text.slice(0, at)}<span class="address">${email}</span>${text.slice(at + email.length)}`
+}
+
+/** The list is nameless when the person never was on it, or it is gone. */
+function named({ token, standing }: Subject): { from: string; email: string; list: string | undefined } {
+  const list = standing.lists.find(({ id }) => id === token.listId)?.name
+  return { from: standing.accountName, email: masked(token.email), list }
+}
+
+function canReturn({ token, standing }: Subject): boolean {
+  if (token.listId === undefined) return standing.canReturnToAll
+  // Where all mail is refused, this list alone brings none back.
+  if (standing.isUnsubscribedFromAll) return false
+  return standing.lists.some(({ id, is_member }) => id === token.listId && !is_member)
+}
+
+/** Mail gets forwarded, and its links with it. */
+export function masked(email: string): string {
+  const at = email.lastIndexOf('@')
+  const [local, domain] = [email.slice(0, at), email.slice(at)]
+  return `${local.slice(0, 1)}…${local.length > 2 ? local.slice(-1) : ''}${domain}`
+}

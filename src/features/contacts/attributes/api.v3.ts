@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { operation } from '../../../kernel/operation.ts'
+import { notFound } from '../../../kernel/refusals.ts'
+import { closed, words } from '../../../kernel/schema.ts'
+import { type AttributeRow, listAttributes } from './queries.ts'
+import { categories, types } from './values.ts'
+import { AttributeBody, changeAttribute, createAttribute, removeAttribute } from './write-attribute.ts'
+
+const writes = { area: 'Contacts', scope: 'contacts.write', effect: 'change' } as const
+const params = closed({ category: words(categories), name: Type.String({ maxLength: 200 }) })
+
+const Attribute = closed({
+  name: Type.String(),
+  category: words(categories),
+  type: Type.Optional(words(types)),
+  enumeration: Type.Optional(
+    Type.Array(closed({ value: Type.Integer(), label: Type.String(), valueStr: Type.String() })),
+  ),
+  multiCategoryOptions: Type.Optional(Type.Array(Type.String())),
+  calculatedValue: Type.Optional(Type.String()),
+})
+
+function show({ name, category, type, enumeration, options, formula }: AttributeRow) {
+  return {
+    name,
+    category,
+    ...(type === null ? {} : { type }),
+    ...(enumeration && { enumeration: enumeration.map((one) => ({ ...one, valueStr: String(one.value) })) }),
+    ...(options && { multiCategoryOptions: options }),
+    ...(formula === null ? {} : { calculatedValue: formula }),
+  }
+}
+
+export const listAttributesV3 = operation({
+  area: 'Contacts',
+  scope: 'contacts.read',
+  effect: 'read',
+  name: 'attribute.list',
+  http: 'GET /v3/contacts/attributes',
+  summary: 'List contact attributes',
+  reply: closed({ attributes: Type.Array(Attribute) }),
+}).run(async (ctx) => ({
+  attributes: (await listAttributes(ctx.db, ctx.caller.accountId)).map(show),
+}))
+
+export const createAttributeV3 = operation({
+  ...writes,
+  name: 'attribute.create',
+  http: 'POST /v3/contacts/attributes/{category}/{name}',
+  summary: 'Declare a contact attribute',
+  params,
+  body: AttributeBody,
+  status: 201,
+  reply: Type.Null(),
+}).run(async (ctx, { params: at, body }) => {
+  await createAttribute(ctx, at, body)
+  return null
+})
+
+export const updateAttributeV3 = operation({
+  ...writes,
+  name: 'attribute.update',
+  http: 'PUT /v3/contacts/attributes/{category}/{name}',
+  summary: 'Change the choices or the formula of an attribute',
+  params,
+  body: AttributeBody,
+  status: 204,
+  reply: Type.Null(),
+  refusals: [notFound],
+}).run(async (ctx, { params: at, body }) => {
+  await changeAttribute(ctx, at, body)
+  return null
+})
+
+export const deleteAttributeV3 = operation({
+  ...writes,
+  name: 'attribute.delete',
+  http: 'DELETE /v3/contacts/attributes/{category}/{name}',
+  summary: 'Delete an attribute with its values',
+  effect: 'irreversible',
+  params,
+  status: 204,
+  reply: Type.Null(),
+  refusals: [notFound],
+}).run(async (ctx, { params: at }) => {
+  await removeAttribute(ctx, at)
+  return null
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import { readValue } from './values.ts'
+
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+
+type Body = Record<string, unknown>
+
+const put = (who: string, body: Body) => app.call('PUT', `/v3/contacts/${who}`, { body })
+const get = async (who: string, key = app.key) => (await app.call('GET', `/v3/contacts/${who}`, { key })).body
+
+let made = 0
+async function make(body: Body, key = app.key): Promise<{ email: string }> {
+  const email = `person${++made}@example.com`
+  const { status, text } = await app.call('POST', '/v3/contacts', { key, body: { email, ...body } })
+  assert.equal(status, 201, text)
+  return { email }
+}
+
+describe('attributes', () => {
+  const declare = (path: string, body: Body, key = app.key) =>
+    app.call('POST', `/v3/contacts/attributes/${path}`, { key, body })
+
+  test('are declared with a type, which their values keep to', async () => {
+    assert.equal((await declare('normal/AGE', { type: 'float' })).status, 201)
+    assert.equal((await declare('normal/BORN', { type: 'date' })).status, 201)
+    assert.equal((await declare('normal/VIP', { type: 'boolean' })).status, 201)
+    const enumeration = [
+      { value: 1, label: 'Blue' },
+      { value: 2, label: 'Red' },
+    ]
+    assert.equal((await declare('category/COLOUR', { enumeration })).status, 201)
+    assert.equal(
+      (await declare('normal/LIKES', { type: 'multiple-choice', multiCategoryOptions: ['tea', 'rum'] }))
+        .status,
+      201,
+    )
+    const attributes = { AGE: '41,5', BORN: '1985-02-28', VIP: 'yes', COLOUR: 'red', LIKES: ['Tea'] }
+    const { email } = await make({ attributes })
+    assert.deepEqual((await get(email)).attributes, {
+      AGE: 41.5,
+      BORN: '1985-02-28',
+      VIP: true,
+      COLOUR: 2,
+      LIKES: ['tea'],
+    })
+    for (const [name, value] of Object.entries({
+      AGE: 'old',
+      BORN: '1985-02-30',
+      VIP: 'x',
+      COLOUR: 'green',
+      LIKES: 'gin',
+    })) {
+      const refused = await put(email, { attributes: { [name]: value } })
+      assert.deepEqual([refused.status, refused.body.code], [400, 'invalid_parameter'], name)
+    }
+  })
+
+  test('have one name each, and a type that fits their category', async () => {
+    await declare('normal/ONE', { type: 'text' })
+    assert.equal(
+      (await declare('transactional/one', { type: 'text' })).body.message,
+      'Attribute name must be unique',
+    )
+    assert.equal(
+      (await declare('normal/EMAIL', { type: 'text' })).body.message,
+      'Attribute name must be unique',
+    )
+    assert.equal((await declare('normal/TWO', {})).body.message, 'No inputs in the body')
+    assert.equal((await declare('normal/TWO', { type: 'id' })).status, 400)
+    assert.equal((await declare('normal/2%00', { type: 'text' })).status, 400)
+    assert.equal((await declare('nowhere/TWO', { type: 'text' })).status, 400)
+    assert.equal((await declare('calculated/SUM', { value: 'SUM[AGE]' })).status, 201)
+  })
+
+  test('are listed, changed and deleted with their values', async () => {
+    const { key } = await app.makeAccount()
+    await declare('normal/GONE', { type: 'text' }, key)
+    await declare('category/SIZE', { enumeration: [{ value: 1, label: 'S' }] }, key)
+    const { email } = await make({ attributes: { GONE: 'x', SIZE: 1 } }, key)
+    const change = {
+      enumeration: [
+        { value: 1, label: 'Small' },
+        { value: 2, label: 'Large' },
+      ],
+    }
+    assert.equal(
+      (await app.call('PUT', '/v3/contacts/attributes/category/SIZE', { key, body: change })).status,
+      204,
+    )
+    assert.equal((await app.call('DELETE', '/v3/contacts/attributes/normal/GONE', { key })).status, 204)
+    assert.equal((await app.call('DELETE', '/v3/contacts/attributes/normal/GONE', { key })).status, 404)
+    assert.deepEqual((await get(email, key)).attributes, { SIZE: 1 })
+    const { attributes } = (await app.call('GET', '/v3/contacts/attributes', { key })).body
+    assert.deepEqual(
+      attributes.map(({ name, type }: Body) => `${name} ${type}`),
+      ['FIRSTNAME text', 'LASTNAME text', 'SIZE category'],
+    )
+    assert.deepEqual(attributes[2].enumeration[1], { value: 2, label: 'Large', valueStr: '2' })
+  })
+})
+
+test('no value that JSON can hold makes reading it fail', () => {
+  const odd: unknown[] = [
+    {},
+    { toString: 1 },
+    [],
+    [[]],
+    [{ toString: null }],
+    true,
+    Number.POSITIVE_INFINITY,
+    'x'.repeat(60_000),
+    Number.NaN,
+  ]
+  for (const type of [
+    'text',
+    'date',
+    'float',
+    'boolean',
+    'id',
+    'category',
+    'multiple-choice',
+    'user',
+    null,
+  ] as const)
+    for (const value of odd) {
+      const read = readValue({ name: 'X', category: 'normal', type, enumeration: [], options: [] }, value)
+      assert.ok('fault' in read || 'value' in read)
+    }
+})

@@ -1,0 +1,130 @@
+// Declaring, changing and deleting an attribute, by what its category allows.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { closed, words } from '../../../kernel/schema.ts'
+import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
+import {
+  type AttributeRow,
+  deleteAttribute,
+  insertAttribute,
+  listAttributes,
+  updateAttribute,
+} from './queries.ts'
+import { type AttributeType, type Category, types } from './values.ts'
+
+const longestLabel = 200
+
+export const AttributeBody = closed({
+  type: Type.Optional(words(types)),
+  enumeration: optional(
+    Type.Array(
+      closed({ value: Type.Integer(), label: Type.String({ minLength: 1, maxLength: longestLabel }) }),
+      { maxItems: 1000 },
+    ),
+  ),
+  multiCategoryOptions: optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: longestLabel }), { maxItems: 1000 }),
+  ),
+  value: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'The formula of a calculated or global one' }),
+  ),
+  isRecurring: optional(Type.Boolean()),
+})
+export type AttributeBody = Static<typeof AttributeBody>
+
+const typesOf: Record<Category, readonly AttributeType[]> = {
+  normal: ['text', 'date', 'float', 'boolean', 'multiple-choice', 'user'],
+  transactional: ['text', 'date', 'float', 'boolean', 'id'],
+  category: ['category'],
+  calculated: [],
+  global: [],
+}
+
+// They stand in columns of their own.
+const reserved = new Set(['EMAIL', 'SMS', 'EXT_ID', 'STATUS', 'CONSENT_DATE', 'CONSENT_SOURCE'])
+
+export async function createAttribute(ctx: Ctx, at: Place, body: AttributeBody): Promise<void> {
+  if (Object.keys(body).length === 0) throw missingParameter({ message: 'No inputs in the body' })
+  const made = attributeOf(at, body)
+  if (reserved.has(made.name) || (await insertAttribute(ctx.db, ctx.caller.accountId, made, ctx.now)) === 0)
+    throw invalidParameter({ message: 'Attribute name must be unique', param: 'attributeName' })
+}
+
+export type Place = { category: Category; name: string }
+
+export function readName(given: string): string {
+  const name = given.trim().toUpperCase()
+  if (/^[A-Z][A-Z0-9_-]{0,49}$/.test(name)) return name
+  throw invalidParameter({
+    message: 'An attribute name has 1 to 50 letters, digits, _ or -, and begins with a letter',
+    param: 'attributeName',
+  })
+}
+
+function attributeOf({ category, name }: Place, body: AttributeBody): AttributeRow {
+  const allowed = typesOf[category]
+  const [only] = allowed
+  const type = allowed.length === 1 && body.type === undefined ? only : body.type
+  if (allowed.length > 0 && type === undefined)
+    throw missingParameter({ message: 'type is missing', param: 'type' })
+  if (allowed.length > 0 && type !== undefined && !allowed.includes(type))
+    throw invalidParameter({ message: `type must be one of: ${allowed.join(', ')}`, param: 'type' })
+  return {
+    name: readName(name),
+    category,
+    type: allowed.length === 0 ? null : (type ?? null),
+    ...choicesOf(type, body),
+    formula: formulaOf(category, body),
+  }
+}
+
+function choicesOf(type: AttributeType | undefined, body: AttributeBody) {
+  const enumeration = type === 'category' ? readEnumeration(body.enumeration ?? []) : null
+  const options = type === 'multiple-choice' ? readOptions(body.multiCategoryOptions ?? []) : null
+  return { enumeration, options }
+}
+
+function readEnumeration(items: { value: number; label: string }[]) {
+  if (items.length === 0) throw missingParameter({ message: 'enumeration is missing', param: 'enumeration' })
+  if (new Set(items.map(({ value }) => value)).size < items.length)
+    throw invalidParameter({ message: 'enumeration names a value twice', param: 'enumeration' })
+  return items.map(({ value, label }) => ({ value, label: oneLine(label) }))
+}
+
+function readOptions(options: string[]): string[] {
+  if (options.length === 0)
+    throw missingParameter({ message: 'multiCategoryOptions is missing', param: 'multiCategoryOptions' })
+  return [...new Set(options.map(oneLine))]
+}
+
+function formulaOf(category: Category, body: AttributeBody): string | null {
+  if (category !== 'calculated' && category !== 'global') return null
+  const formula = given(body.value)
+  if (formula === undefined) throw missingParameter({ message: 'value is missing', param: 'value' })
+  return formula
+}
+
+export async function changeAttribute(ctx: Ctx, at: Place, body: AttributeBody): Promise<void> {
+  const found = await findAttribute(ctx, at)
+  const type = found.type ?? undefined
+  const { enumeration, options } = choicesOf(type, {
+    enumeration: body.enumeration ?? found.enumeration,
+    multiCategoryOptions: body.multiCategoryOptions ?? found.options,
+  })
+  const formula = given(body.value) ?? found.formula
+  await updateAttribute(ctx.db, ctx.caller.accountId, { ...found, enumeration, options, formula })
+}
+
+export async function removeAttribute(ctx: Ctx, at: Place): Promise<void> {
+  const { name } = await findAttribute(ctx, at)
+  await deleteAttribute(ctx.db, ctx.caller.accountId, name)
+}
+
+async function findAttribute(ctx: Ctx, { category, name }: Place): Promise<AttributeRow> {
+  const wanted = readName(name)
+  const all = await listAttributes(ctx.db, ctx.caller.accountId)
+  const found = all.find((one) => one.name === wanted && one.category === category)
+  if (found) return found
+  throw notFound({ message: 'Attribute does not exist' })
+}

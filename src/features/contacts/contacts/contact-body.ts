@@ -1,0 +1,143 @@
+// What a create or a change may say about a contact, read into what is kept.
+import { isIP } from 'node:net'
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { given, mapOf, oneLine, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
+import { listAttributes } from '../attributes/queries.ts'
+import { readValue, type Value } from '../attributes/values.ts'
+import { readPhone } from './read-ref.ts'
+
+const ListIds = optional(
+  Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 1000 }),
+)
+const longestConsentText = 10_000
+
+export const ContactBody = closed({
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  ext_id: Type.Optional(Type.String({ maxLength: 255 })),
+  attributes: optionalMap(Type.Unknown()),
+  listIds: ListIds,
+  unlinkListIds: ListIds,
+  emailBlacklisted: optional(Type.Boolean()),
+  smsBlacklisted: optional(Type.Boolean()),
+  updateEnabled: optional(Type.Boolean({ description: 'An existing contact is changed instead of refused' })),
+  consentDate: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, or day/month/year' })),
+  consentSource: Type.Optional(Type.String({ maxLength: 255 })),
+  consent_ip: Type.Optional(Type.String({ maxLength: 45 })),
+  consent_text: Type.Optional(Type.String({ maxLength: longestConsentText })),
+  tracking_consent: optional(Type.Boolean({ description: 'Whether the consent covers opens and clicks' })),
+})
+export type ContactBody = Static<typeof ContactBody>
+
+export type Consent = {
+  consent_date: Date | null
+  consent_source: string | null
+  consent_ip: string | null
+  consent_text: string | null
+  tracking_consent: boolean | null
+}
+
+/** Absent: not spoken of. A value of null empties it. */
+export type Wanted = {
+  email?: string
+  ext_id?: string
+  sms?: string | null
+  attributes: Map<string, Value | null>
+  consent: Partial<Consent>
+}
+
+export async function readBody(ctx: Ctx, body: ContactBody): Promise<Wanted> {
+  const attributes = new Map(
+    Object.entries(mapOf(body.attributes)).map(([name, value]) => [name.trim().toUpperCase(), value]),
+  )
+  const email = given(body.email) ?? textIn(attributes, 'EMAIL')
+  const extId = given(body.ext_id) ?? textIn(attributes, 'EXT_ID')
+  return {
+    ...(email === undefined ? {} : { email: readEmail(email) }),
+    ...(extId === undefined ? {} : { ext_id: oneLine(extId) }),
+    ...(attributes.has('SMS') ? { sms: readSms(attributes.get('SMS')) } : {}),
+    attributes: await readAttributes(ctx, attributes),
+    consent: readConsent(body),
+  }
+}
+
+function textIn(attributes: Map<string, unknown>, name: string): string | undefined {
+  const value = attributes.get(name)
+  return value === undefined || value === null ? undefined : given(String(value))
+}
+
+function readEmail(text: string): string {
+  const email = normalEmail(text)
+  if (email !== undefined) return email
+  throw invalidParameter({ message: 'Invalid email address', param: 'email' })
+}
+
+function readSms(value: unknown): string | null {
+  if (value === null || value === undefined || value === '') return null
+  const sms = readPhone(String(value))
+  if (sms !== undefined) return sms
+  throw invalidParameter({ message: 'Invalid phone number', param: 'attributes.SMS' })
+}
+
+const ownColumns = new Set(['EMAIL', 'SMS', 'EXT_ID'])
+
+/** Unknown ones are left out, as the provider does; a value of the wrong type is refused. */
+async function readAttributes(ctx: Ctx, given: Map<string, unknown>): Promise<Map<string, Value | null>> {
+  const asked = [...given].filter(([name]) => !ownColumns.has(name))
+  if (asked.length === 0) return new Map()
+  const known = new Map((await listAttributes(ctx.db, ctx.caller.accountId)).map((one) => [one.name, one]))
+  const read = asked.flatMap(([name, value]): [string, Value | null][] => {
+    const attribute = known.get(name)
+    if (!attribute || attribute.type === null) return []
+    const result = readValue(attribute, value)
+    if ('fault' in result)
+      throw invalidParameter({ message: `${name} ${result.fault}`, param: `attributes.${name}` })
+    return [[name, result.value]]
+  })
+  return new Map(read)
+}
+
+function readConsent(body: ContactBody): Partial<Consent> {
+  const date = given(body.consentDate)
+  const source = given(body.consentSource)
+  const ip = given(body.consent_ip)
+  const text = given(body.consent_text)
+  if (ip !== undefined && isIP(ip.trim()) === 0)
+    throw invalidParameter({ message: 'consent_ip must be an IP address', param: 'consent_ip' })
+  return {
+    ...(date === undefined ? {} : { consent_date: consentDateOrRefuse(date) }),
+    ...(source === undefined ? {} : { consent_source: oneLine(source) }),
+    ...(ip === undefined ? {} : { consent_ip: ip.trim() }),
+    ...(text === undefined ? {} : { consent_text: text }),
+    ...(typeof body.tracking_consent === 'boolean' ? { tracking_consent: body.tracking_consent } : {}),
+  }
+}
+
+function consentDateOrRefuse(text: string): Date {
+  const date = readConsentDate(text)
+  if (date) return date
+  const message = 'consentDate must be ISO 8601, such as 2026-11-15T12:00:00Z, or day/month/year'
+  throw invalidParameter({ message, param: 'consentDate' })
+}
+
+const iso = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+const dayFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/
+
+/** A time without a zone is taken as UTC. */
+export function readConsentDate(given: string): Date | undefined {
+  const text = given.trim()
+  const [, day = '', month = '', year = ''] = dayFirst.exec(text) ?? []
+  const plain = year === '' ? text : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  if (!iso.test(plain)) return undefined
+  const hasZone = plain.length > 10 && /(Z|[+-]\d{2}:?\d{2})$/i.test(plain.slice(10))
+  const at = new Date(
+    hasZone ? plain : plain.length > 10 ? `${plain.replace(' ', 'T')}Z` : `${plain}T00:00:00Z`,
+  )
+  if (Number.isNaN(at.getTime())) return undefined
+  // The parser takes the 31st of February for the 3rd of March.
+  const isRealDay = new Date(`${plain.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(plain.slice(0, 10))
+  return isRealDay ? at : undefined
+}

@@ -1,0 +1,84 @@
+// A page of contacts by the filters that the provider has, and how many there are.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Page } from '../../../kernel/page.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listAttributes } from '../attributes/queries.ts'
+import { readValue } from '../attributes/values.ts'
+import { type ContactFilter, countContacts, keptCount, listContacts } from './queries.ts'
+import type { ContactRow } from './row-queries.ts'
+
+export type ContactsAsked = {
+  modifiedSince?: string
+  createdSince?: string
+  ids?: string[]
+  listIds?: string[]
+  filter?: string
+  limit?: number
+  offset?: number
+  sort?: 'asc' | 'desc'
+  cursor?: string
+}
+
+export async function pageOfContacts(
+  ctx: Ctx,
+  asked: ContactsAsked,
+): Promise<Page<ContactRow> & { count: number }> {
+  const { limit: _limit, offset: _offset, sort: _sort, cursor: _cursor, ...filters } = asked
+  const filter = await readFilter(ctx, asked)
+  const list = { name: 'v3.contacts', filter: filters, usual: 50, most: 1000 }
+  const page = await pageBySlice(ctx, asked, list, (slice) =>
+    listContacts(ctx.db, ctx.caller.accountId, filter, slice),
+  )
+  return { ...page, count: await countOf(ctx, filter) }
+}
+
+async function readFilter(ctx: Ctx, asked: ContactsAsked): Promise<ContactFilter> {
+  return {
+    modifiedSince: readTime(asked.modifiedSince, 'modifiedSince'),
+    createdSince: readTime(asked.createdSince, 'createdSince'),
+    ids: readIds(asked.ids, 'ids'),
+    listIds: readIds(asked.listIds, 'listIds'),
+    equals: asked.filter ? await readEquals(ctx, asked.filter) : undefined,
+  }
+}
+
+/** Counting a million contacts takes far longer than a page of them: whole accounts and lists are kept counted. */
+async function countOf({ db, caller }: Ctx, filter: ContactFilter): Promise<number> {
+  const { listIds, ...others } = filter
+  const isPlain = Object.values(others).every((value) => value === undefined)
+  if (isPlain && (listIds === undefined || listIds.length === 1)) {
+    const kept = await keptCount(db, caller.accountId, listIds?.[0] ?? '0')
+    return kept?.count ?? 0
+  }
+  return (await countContacts(db, caller.accountId, filter)).count
+}
+
+function readTime(text: string | undefined, param: string): Date | undefined {
+  if (!text) return undefined
+  const at = new Date(text)
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(at.getTime())) return at
+  throw invalidParameter({ message: `${param} must be a time such as 2026-11-15T12:00:00Z`, param })
+}
+
+/** Given as several parameters, or as one with commas. */
+function readIds(given: string[] | undefined, param: string): string[] | undefined {
+  if (given === undefined) return undefined
+  const ids = given.flatMap((one) => one.split(',')).map((one) => one.trim())
+  if (ids.every((id) => /^\d{1,18}$/.test(id))) return ids
+  throw invalidParameter({ message: `${param} must be numbers`, param })
+}
+
+const equalsForm = /^equals\(\s*([A-Za-z0-9_-]+)\s*,\s*"(.*)"\s*\)$/s
+
+async function readEquals(ctx: Ctx, text: string): Promise<ContactFilter['equals']> {
+  const [, name = '', given = ''] = equalsForm.exec(text.trim()) ?? []
+  const attributes = await listAttributes(ctx.db, ctx.caller.accountId)
+  const attribute = attributes.find((one) => one.name === name.toUpperCase())
+  if (!attribute)
+    throw invalidParameter({ message: 'filter must be equals(ATTRIBUTE,"value")', param: 'filter' })
+  const read = readValue(attribute, given)
+  if ('fault' in read || read.value === null)
+    throw invalidParameter({ message: `${name} in filter is not a value of that attribute`, param: 'filter' })
+  return { attribute: attribute.name, value: JSON.stringify(read.value) }
+}

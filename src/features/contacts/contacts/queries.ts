@@ -1,0 +1,155 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, row, text } from '../../../kernel/row.ts'
+import { type Sql, sql, when } from '../../../kernel/sql.ts'
+import type { Slice } from '../../../kernel/v3/paging.ts'
+import { ContactShape, type ContactStatus, contactColumns } from './row-queries.ts'
+
+/** One way to say which contact. */
+export type ContactRef = { id: string } | { email: string } | { extId: string } | { sms: string }
+
+function isRef(ref: ContactRef): Sql {
+  if ('id' in ref) return sql`c.id = ${ref.id}`
+  if ('email' in ref) return sql`c.email = ${ref.email}`
+  return 'extId' in ref ? sql`c.ext_id = ${ref.extId}` : sql`c.sms = ${ref.sms}`
+}
+
+export function findContact(db: Db, accountId: string, ref: ContactRef) {
+  return db.maybe(
+    ContactShape,
+    sql`select ${contactColumns} from contacts c where c.account_id = ${accountId} and ${isRef(ref)}`,
+  )
+}
+
+/** Nobody else changes it until the transaction ends. */
+export function lockContact(db: Db, accountId: string, ref: ContactRef) {
+  return db.maybe(
+    ContactShape,
+    sql`
+    select ${contactColumns} from contacts c where c.account_id = ${accountId} and ${isRef(ref)} for update`,
+  )
+}
+
+export type ContactFilter = {
+  modifiedSince?: Date
+  createdSince?: Date
+  ids?: string[]
+  listIds?: string[]
+  equals?: { attribute: string; value: string }
+}
+
+function matches(filter: ContactFilter): Sql {
+  return sql`
+    ${when(filter.modifiedSince, (since) => sql`and c.modified_at >= ${since}`)}
+    ${when(filter.createdSince, (since) => sql`and c.created_at >= ${since}`)}
+    ${when(filter.ids, (ids) => sql`and c.id = any(${ids}::bigint[])`)}
+    ${when(filter.equals, ({ attribute, value }) => sql`and c.attributes -> ${attribute} = ${value}::jsonb`)}
+    ${when(
+      filter.listIds,
+      (ids) => sql`
+      and exists (select 1
+                    from list_members m
+                   where m.account_id = c.account_id and m.contact_id = c.id and m.list_id = any(${ids}::bigint[]))`,
+    )}`
+}
+
+export function listContacts(db: Db, accountId: string, filter: ContactFilter, slice: Slice) {
+  const order = slice.ascending ? sql`c.id` : sql`c.id desc`
+  const beyond = (after: string) => (slice.ascending ? sql`and c.id > ${after}` : sql`and c.id < ${after}`)
+  return db.many(
+    ContactShape,
+    sql`
+    select ${contactColumns}
+      from contacts c
+     where c.account_id = ${accountId}
+       ${matches(filter)}
+       ${when(slice.after, beyond)}
+     order by ${order}
+     limit ${slice.limit} offset ${slice.offset}`,
+  )
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+export function countContacts(db: Db, accountId: string, filter: ContactFilter) {
+  return db.one(
+    Count,
+    sql`select count(*)::int as count from contacts c where c.account_id = ${accountId} ${matches(filter)}`,
+  )
+}
+
+/** Of the whole account, or of one list: kept by the database as rows come and go. */
+export function keptCount(db: Db, accountId: string, listId: string) {
+  return db.maybe(
+    Count,
+    sql`
+    select contacts::int as count from contact_counts where account_id = ${accountId} and list_id = ${listId}`,
+  )
+}
+
+export type ContactFields = {
+  email: string | null
+  ext_id: string | null
+  sms: string | null
+  status: ContactStatus
+  sms_blacklisted: boolean
+  /** JSON text. */
+  attributes: string
+  consent_date: Date | null
+  consent_source: string | null
+  consent_ip: string | null
+  consent_text: string | null
+  tracking_consent: boolean | null
+}
+
+const Id = row<{ id: string }>({ id: text })
+
+/** Nothing when one of its identifiers belongs to another contact. */
+export function insertContact(db: Db, accountId: string, fields: ContactFields, at: Date) {
+  return db.maybe(
+    Id,
+    sql`
+    insert into contacts
+      (account_id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source,
+       consent_ip, consent_text, tracking_consent, created_at, modified_at)
+    values (${accountId}, ${fields.email}, ${fields.ext_id}, ${fields.sms}, ${fields.status},
+            ${fields.sms_blacklisted}, ${fields.attributes}, ${fields.consent_date}, ${fields.consent_source},
+            ${fields.consent_ip}, ${fields.consent_text}, ${fields.tracking_consent}, ${at}, ${at})
+    on conflict do nothing
+    returning id`,
+  )
+}
+
+export function updateContact(
+  db: Db,
+  { accountId, id, at }: { accountId: string; id: string; at: Date },
+  fields: ContactFields,
+) {
+  return db.run(sql`
+    update contacts
+       set email = ${fields.email}, ext_id = ${fields.ext_id}, sms = ${fields.sms}, status = ${fields.status},
+           sms_blacklisted = ${fields.sms_blacklisted}, attributes = ${fields.attributes},
+           consent_date = ${fields.consent_date}, consent_source = ${fields.consent_source},
+           consent_ip = ${fields.consent_ip}, consent_text = ${fields.consent_text},
+           tracking_consent = ${fields.tracking_consent}, modified_at = ${at}
+     where account_id = ${accountId}
+       and id = ${id}`)
+}
+
+const Taken = row<{ id: string; by: string }>({ id: text, by: text })
+
+/** Which of the identifiers other contacts hold. */
+export function findHolders(db: Db, accountId: string, { email, ext_id, sms }: ContactFields) {
+  return db.many(
+    Taken,
+    sql`
+    select id, 'email' as by from contacts where account_id = ${accountId} and email = ${email}
+    union all
+    select id, 'ext_id' from contacts where account_id = ${accountId} and ext_id = ${ext_id}
+    union all
+    select id, 'SMS' from contacts where account_id = ${accountId} and sms = ${sms}`,
+  )
+}
+
+export function deleteContact(db: Db, accountId: string, id: string) {
+  return db.run(sql`delete from contacts where account_id = ${accountId} and id = ${id}`)
+}

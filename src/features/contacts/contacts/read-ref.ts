@@ -1,0 +1,53 @@
+// Which contact a path means: its number, its address, the customer's own identifier or a telephone number.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import { invalidParameter, notFound } from '../../../kernel/refusals.ts'
+import { words } from '../../../kernel/schema.ts'
+import { type ContactRef, findContact, lockContact } from './queries.ts'
+import type { ContactRow } from './row-queries.ts'
+
+export const identifierTypes = ['email_id', 'contact_id', 'ext_id', 'phone_id'] as const
+export type IdentifierType = (typeof identifierTypes)[number]
+export const IdentifierType = words(identifierTypes, {
+  description: 'What the identifier is; when absent an address or a number',
+})
+
+export const contactUnknown = () => notFound({ message: 'Contact does not exist' })
+
+const largestId = 9_223_372_036_854_775_807n
+
+export function readRef(identifier: string, type?: IdentifierType): ContactRef {
+  const ref = refOf(identifier.trim(), type ?? (identifier.includes('@') ? 'email_id' : 'contact_id'))
+  if (ref) return ref
+  throw invalidParameter({ message: 'Invalid contact identifier', param: 'identifier' })
+}
+
+function refOf(given: string, type: IdentifierType): ContactRef | undefined {
+  if (type === 'ext_id') return given.includes('\0') ? undefined : { extId: given }
+  if (type === 'email_id') return refIf(normalEmail(given), (email) => ({ email }))
+  if (type === 'phone_id') return refIf(readPhone(given), (sms) => ({ sms }))
+  // More digits than a row's number can have are nobody's, not an error of the database.
+  return /^\d{1,19}$/.test(given) && BigInt(given) <= largestId ? { id: given } : undefined
+}
+
+function refIf(value: string | undefined, make: (value: string) => ContactRef): ContactRef | undefined {
+  return value === undefined ? undefined : make(value)
+}
+
+/** Digits with the country's: 33…, +33… and 0033… are one number. */
+export function readPhone(given: string): string | undefined {
+  const digits = given.replaceAll(/[\s().-]/g, '').replace(/^(\+|00)/, '')
+  return /^[1-9]\d{5,14}$/.test(digits) ? digits : undefined
+}
+
+export async function readContact(ctx: Ctx, ref: ContactRef): Promise<ContactRow> {
+  const found = await findContact(ctx.db, ctx.caller.accountId, ref)
+  if (!found) throw contactUnknown()
+  return found
+}
+
+export async function holdContact(ctx: Ctx, ref: ContactRef): Promise<ContactRow> {
+  const found = await lockContact(ctx.db, ctx.caller.accountId, ref)
+  if (!found) throw contactUnknown()
+  return found
+}

@@ -1,0 +1,48 @@
+// Tags of a contact, and the history of its changes.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { oneLine } from '../../../kernel/v3/lenient.ts'
+import { pageBySlice } from '../../../kernel/v3/paging.ts'
+import type { ContactRef } from './queries.ts'
+import { holdContact, readContact } from './read-ref.ts'
+import { addTags, countChanges, listChanges, removeTags } from './trail-queries.ts'
+
+const longestTag = 100
+
+export const TagsBody = closed({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) })
+
+export async function changeTags(
+  ctx: Ctx,
+  ref: ContactRef,
+  body: Static<typeof TagsBody>,
+  how: 'add' | 'remove',
+): Promise<{ tags: string[] }> {
+  const tags = [...new Set(body.tags.map(oneLine))]
+  if (tags.some((tag) => tag === '' || tag.length > longestTag))
+    throw invalidParameter({ message: `A tag has 1 to ${longestTag} characters`, param: 'tags' })
+  const { id } = await holdContact(ctx, ref)
+  const change = { accountId: ctx.caller.accountId, contactId: id, tags, at: ctx.now }
+  return how === 'add' ? addTags(ctx.db, change) : removeTags(ctx.db, change)
+}
+
+type Asked = { limit?: number; offset?: number; cursor?: string }
+
+export async function pageOfChanges(ctx: Ctx, ref: ContactRef, query: Asked) {
+  const { accountId } = ctx.caller
+  const { id } = await readContact(ctx, ref)
+  const list = { name: 'v3.contact.history', filter: { id }, usual: 50, most: 200 }
+  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
+    listChanges(ctx.db, accountId, id, slice),
+  )
+  const { count } = await countChanges(ctx.db, accountId, id)
+  const history = rows.map((row) => ({
+    attribute: row.attribute,
+    oldValue: row.old_value,
+    newValue: row.new_value,
+    changedAt: row.changed_at.toISOString(),
+    source: row.source,
+  }))
+  return { count, history, next_cursor: nextCursor }
+}

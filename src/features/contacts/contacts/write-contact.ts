@@ -1,0 +1,223 @@
+// Creating and changing a contact: its row, the history of what changed, its consent, its lists, its blacklisting.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { refusal } from '../../../kernel/refusal.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { lift, suppress } from '../../suppressions/suppressions.ts'
+import type { Value } from '../attributes/values.ts'
+import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
+import {
+  type ContactFields,
+  type ContactRef,
+  deleteContact,
+  findHolders,
+  insertContact,
+  lockContact,
+  updateContact,
+} from './queries.ts'
+import { holdContact } from './read-ref.ts'
+import type { ContactRow, ContactStatus } from './row-queries.ts'
+import { findLists, insertChanges, insertConsent, joinLists, leaveLists } from './trail-queries.ts'
+
+export const contactExists = refusal({
+  code: 'duplicate_parameter',
+  kind: 'invalid',
+  message: 'Unable to create contact, email is already associated with another Contact',
+})
+
+type Plain = Omit<ContactFields, 'attributes'> & { attributes: Record<string, Value> }
+
+const blank: Plain = {
+  email: null,
+  ext_id: null,
+  sms: null,
+  status: 'subscribed',
+  sms_blacklisted: false,
+  attributes: {},
+  consent_date: null,
+  consent_source: null,
+  consent_ip: null,
+  consent_text: null,
+  tracking_consent: null,
+}
+
+/** The new contact's number, or undefined when an existing one was changed. */
+export async function createContact(ctx: Ctx, body: ContactBody): Promise<number | undefined> {
+  const wanted = await readBody(ctx, body)
+  const ref = refIn(wanted)
+  if (!ref) throw missingParameter({ message: 'email is missing', param: 'email' })
+  await refuseUnknownLists(ctx, body)
+  const fields = applied(blank, wanted, body)
+  const made = await insertContact(ctx.db, ctx.caller.accountId, rowOf(fields), ctx.now)
+  if (made) {
+    await record(ctx, made.id, { before: blank, after: fields, body })
+    return Number(made.id)
+  }
+  const found = await lockContact(ctx.db, ctx.caller.accountId, ref)
+  if (!found || !body.updateEnabled) throw await takenBy(ctx, fields, 'create')
+  await change(ctx, found, wanted, body)
+  return undefined
+}
+
+export async function changeContact(ctx: Ctx, ref: ContactRef, body: ContactBody): Promise<void> {
+  const wanted = await readBody(ctx, body)
+  const found = await holdContact(ctx, ref)
+  await refuseUnknownLists(ctx, body)
+  await change(ctx, found, wanted, body)
+}
+
+export async function removeContact(ctx: Ctx, ref: ContactRef): Promise<void> {
+  const { id } = await holdContact(ctx, ref)
+  await deleteContact(ctx.db, ctx.caller.accountId, id)
+}
+
+/** Back to subscribed; whatever suppressed the address is lifted. */
+export async function resubscribe(ctx: Ctx, ref: ContactRef): Promise<void> {
+  const found = await holdContact(ctx, ref)
+  const after: Plain = { ...plainOf(found), status: 'subscribed' }
+  await save(ctx, found, after, {})
+  if (found.email !== null) await lift(ctx.db, { accountId: ctx.caller.accountId, email: found.email })
+}
+
+function refIn({ email, ext_id, sms }: Wanted): ContactRef | undefined {
+  if (email !== undefined) return { email }
+  if (ext_id !== undefined) return { extId: ext_id }
+  return sms ? { sms } : undefined
+}
+
+async function refuseUnknownLists(
+  { db, caller }: Ctx,
+  { listIds, unlinkListIds }: ContactBody,
+): Promise<void> {
+  const asked = [...new Set([...(listIds ?? []), ...(unlinkListIds ?? [])])].map(String)
+  if (asked.length === 0) return
+  const known = new Set((await findLists(db, caller.accountId, asked)).map(({ id }) => id))
+  const unknown = asked.find((id) => !known.has(id))
+  if (unknown !== undefined)
+    throw invalidParameter({ message: `List ID ${unknown} does not exist`, param: 'listIds' })
+}
+
+async function change(ctx: Ctx, found: ContactRow, wanted: Wanted, body: ContactBody): Promise<void> {
+  const after = applied(plainOf(found), wanted, body)
+  const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(after))
+  if (holders.some(({ id }) => id !== found.id)) throw await takenBy(ctx, after, 'update', found.id)
+  await save(ctx, found, after, body)
+}
+
+async function save(ctx: Ctx, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
+  const { accountId } = ctx.caller
+  await updateContact(ctx.db, { accountId, id: found.id, at: ctx.now }, rowOf(after))
+  await record(ctx, found.id, { before: plainOf(found), after, body })
+}
+
+function plainOf(found: ContactRow): Plain {
+  const {
+    id: _id,
+    tags: _tags,
+    created_at: _c,
+    modified_at: _m,
+    list_ids: _l,
+    left_list_ids: _u,
+    ...plain
+  } = found
+  return plain
+}
+
+function rowOf(plain: Plain): ContactFields {
+  return { ...plain, attributes: JSON.stringify(plain.attributes) }
+}
+
+function applied(before: Plain, wanted: Wanted, body: ContactBody): Plain {
+  const attributes = { ...before.attributes }
+  for (const [name, value] of wanted.attributes)
+    if (value === null) delete attributes[name]
+    else attributes[name] = value
+  const { emailBlacklisted, smsBlacklisted } = body
+  const status: ContactStatus = emailBlacklisted ? 'unsubscribed' : 'subscribed'
+  return {
+    ...before,
+    email: wanted.email ?? before.email,
+    ext_id: wanted.ext_id ?? before.ext_id,
+    sms: wanted.sms === undefined ? before.sms : wanted.sms,
+    status: typeof emailBlacklisted === 'boolean' ? status : before.status,
+    sms_blacklisted: typeof smsBlacklisted === 'boolean' ? smsBlacklisted : before.sms_blacklisted,
+    attributes,
+    ...wanted.consent,
+  }
+}
+
+async function takenBy(ctx: Ctx, fields: Plain, verb: 'create' | 'update', own?: string) {
+  const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(fields))
+  const names = [...new Set(holders.filter(({ id }) => id !== own).map(({ by }) => by))]
+  const message = `Unable to ${verb} contact, ${names[0] ?? 'email'} is already associated with another Contact`
+  return contactExists({ message, metadata: { duplicate_identifiers: names } })
+}
+
+type Step = { before: Plain; after: Plain; body: ContactBody }
+
+async function record(ctx: Ctx, id: string, { before, after, body }: Step): Promise<void> {
+  const of = { accountId: ctx.caller.accountId, contactId: id, at: ctx.now, source: 'api' }
+  const changes = changesOf(before, after)
+  if (changes.length > 0) await insertChanges(ctx.db, of, changes)
+  await recordConsent(ctx, id, before, after)
+  const listIds = (body.listIds ?? []).map(String)
+  const leaving = (body.unlinkListIds ?? []).map(String)
+  if (listIds.length > 0) await joinLists(ctx.db, { ...of, listIds })
+  if (leaving.length > 0) await leaveLists(ctx.db, { ...of, listIds: leaving })
+  if (typeof body.emailBlacklisted === 'boolean' && after.email !== null)
+    await blacklist(ctx, after.email, body.emailBlacklisted)
+}
+
+function changesOf(before: Plain, after: Plain) {
+  const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
+  const pairs: [string, unknown, unknown][] = [
+    ...[...names].map((name): [string, unknown, unknown] => [
+      name,
+      before.attributes[name],
+      after.attributes[name],
+    ]),
+    ['EMAIL', before.email, after.email],
+    ['SMS', before.sms, after.sms],
+    ['STATUS', before.status, after.status],
+  ]
+  return pairs
+    .filter(([, from, to]) => JSON.stringify(from ?? null) !== JSON.stringify(to ?? null))
+    .map(([attribute, from, to]) => ({
+      id: newUuid(),
+      attribute,
+      old_value: from ?? null,
+      new_value: to ?? null,
+    }))
+}
+
+const consentParts = [
+  'consent_date',
+  'consent_source',
+  'consent_ip',
+  'consent_text',
+  'tracking_consent',
+] as const
+
+/** The consent as it stands now is added; what stood before stays in the ledger. */
+async function recordConsent(ctx: Ctx, contactId: string, before: Plain, after: Plain): Promise<void> {
+  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+  if (consentParts.every((part) => same(before[part], after[part]))) return
+  await insertConsent(ctx.db, {
+    accountId: ctx.caller.accountId,
+    contactId,
+    id: newUuid(),
+    date: after.consent_date,
+    source: after.consent_source,
+    ip: after.consent_ip,
+    text: after.consent_text,
+    tracking: after.tracking_consent,
+    keyId: ctx.caller.keyId,
+    at: ctx.now,
+  })
+}
+
+async function blacklist(ctx: Ctx, email: string, isBlacklisted: boolean): Promise<void> {
+  const ref = { accountId: ctx.caller.accountId, email }
+  if (!isBlacklisted) await lift(ctx.db, ref, ['manual', 'unsubscribe'])
+  else await suppress(ctx.db, ref, { reason: 'manual', source: 'contact', messageId: null, at: ctx.now })
+}

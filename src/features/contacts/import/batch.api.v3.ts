@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { operation } from '../../../kernel/operation.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { given, optional } from '../../../kernel/v3/lenient.ts'
+import { ContactBody } from '../contacts/contact-body.ts'
+import { readRef } from '../contacts/read-ref.ts'
+import { changeContact, contactExists } from '../contacts/write-contact.ts'
+
+const { email, ext_id, attributes, listIds, unlinkListIds, emailBlacklisted, smsBlacklisted } =
+  ContactBody.properties
+
+// Consent is recorded one contact at a time.
+const Entry = closed({
+  id: optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  email,
+  ext_id,
+  sms: Type.Optional(Type.String({ maxLength: 40 })),
+  attributes,
+  listIds,
+  unlinkListIds,
+  emailBlacklisted,
+  smsBlacklisted,
+})
+
+type Entry = Static<typeof Entry>
+
+export const batchContactsV3 = operation({
+  name: 'contact.batch',
+  http: 'POST /v3/contacts/batch',
+  area: 'Contacts',
+  summary: 'Change up to 100 contacts, all of them or none',
+  scope: 'contacts.write',
+  effect: 'change',
+  body: closed({ contacts: Type.Array(Entry, { minItems: 1, maxItems: 100 }) }),
+  secret: ['contacts'],
+  status: 204,
+  reply: Type.Null(),
+  refusals: [notFound, contactExists],
+}).run(async (ctx, { body }) => {
+  for (const [i, entry] of body.contacts.entries()) await changeNamed(ctx, entry, `contacts[${i}]`)
+  return null
+})
+
+/** What is refused says which entry it was. */
+async function changeNamed(ctx: Ctx, entry: Entry, place: string): Promise<void> {
+  try {
+    await changeContact(ctx, refOf(entry), entry)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(error.declaration, {
+      ...error.told,
+      message: `${place}: ${error.message}`,
+      param: place,
+    })
+  }
+}
+
+function refOf(entry: Entry) {
+  if (entry.id) return readRef(String(entry.id), 'contact_id')
+  const [address, extId, phone] = [given(entry.email), given(entry.ext_id), given(entry.sms)]
+  if (address !== undefined) return readRef(address, 'email_id')
+  if (extId !== undefined) return readRef(extId, 'ext_id')
+  if (phone !== undefined) return readRef(phone, 'phone_id')
+  throw missingParameter({ message: 'one of id, email, ext_id and sms is required' })
+}

@@ -1,0 +1,170 @@
+// A chunk of an import, one statement for all of its contacts.
+import type { Db } from '../../../kernel/db.ts'
+import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import type { Change, Consent, KnownContact } from './apply-rows.ts'
+
+const Known = row<KnownContact>({
+  id: text,
+  email: maybe(text),
+  ext_id: maybe(text),
+  sms: maybe(text),
+  status: json(),
+  sms_blacklisted: bool,
+  attributes: json(),
+  consent_date: maybe(time),
+  consent_source: maybe(text),
+})
+
+type Identifiers = { emails: string[]; extIds: string[]; phones: string[] }
+
+/** Locked in the order of their numbers, as every import does it. */
+export function lockKnown(db: Db, accountId: string, { emails, extIds, phones }: Identifiers) {
+  return db.many(
+    Known,
+    sql`
+    select id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source
+      from contacts
+     where account_id = ${accountId}
+       and id in (
+         select c.id from unnest(${emails}::text[]) as given
+           join contacts c on c.account_id = ${accountId} and c.email = given and c.email is not null
+         union all
+         select c.id from unnest(${extIds}::text[]) as given
+           join contacts c on c.account_id = ${accountId} and c.ext_id = given and c.ext_id is not null
+         union all
+         select c.id from unnest(${phones}::text[]) as given
+           join contacts c on c.account_id = ${accountId} and c.sms = given and c.sms is not null)
+     order by id
+       for no key update`,
+  )
+}
+
+export type ContactFields = Omit<KnownContact, 'id'>
+
+const Made = row<{ id: string; email: string | null; ext_id: string | null; sms: string | null }>({
+  id: text,
+  email: maybe(text),
+  ext_id: maybe(text),
+  sms: maybe(text),
+})
+
+/** Gives fewer than asked for when others made one of them meanwhile. */
+export function insertContacts(db: Db, accountId: string, contacts: ContactFields[], at: Date) {
+  return db.many(
+    Made,
+    sql`
+    insert into contacts
+      (account_id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source,
+       created_at, modified_at)
+    select ${accountId}, n.email, n.ext_id, n.sms, n.status, n.sms_blacklisted, n.attributes, n.consent_date,
+           n.consent_source, ${at}, ${at}
+      from json_to_recordset(${JSON.stringify(contacts)}::json)
+           as n (email text, ext_id text, sms text, status text, sms_blacklisted boolean, attributes jsonb,
+                 consent_date timestamptz, consent_source text)
+    on conflict do nothing
+    returning id, email, ext_id, sms`,
+  )
+}
+
+export type ContactUpdate = ContactFields & { id: string; removed: string[]; consented: boolean }
+
+/** A new consent takes the place of the old one whole: its address and wording were those of the old one. */
+export function updateContacts(db: Db, accountId: string, updates: ContactUpdate[], at: Date) {
+  return db.run(sql`
+    update contacts c
+       set email = u.email, ext_id = u.ext_id, sms = u.sms, status = u.status,
+           sms_blacklisted = u.sms_blacklisted,
+           attributes = (c.attributes - u.removed) || u.attributes,
+           consent_date = u.consent_date,
+           consent_source = u.consent_source,
+           consent_ip = case when u.consented then null else c.consent_ip end,
+           consent_text = case when u.consented then null else c.consent_text end,
+           modified_at = ${at}
+      from json_to_recordset(${JSON.stringify(updates)}::json)
+           as u (id bigint, email text, ext_id text, sms text, status text, sms_blacklisted boolean,
+                 attributes jsonb, removed text[], consent_date timestamptz, consent_source text,
+                 consented boolean)
+     where c.account_id = ${accountId}
+       and c.id = u.id`)
+}
+
+export type NewChange = Change & { id: string; contact_id: string }
+
+export function insertHistory(db: Db, accountId: string, changes: NewChange[], at: Date) {
+  return db.run(sql`
+    insert into contact_history (account_id, contact_id, id, attribute, old_value, new_value, changed_at, source)
+    select ${accountId}, h.contact_id, h.id, h.attribute, h.old_value, h.new_value, ${at}, 'import'
+      from json_to_recordset(${JSON.stringify(changes)}::json)
+           as h (contact_id bigint, id uuid, attribute text, old_value jsonb, new_value jsonb)`)
+}
+
+export type NewConsent = Consent & { id: string; contact_id: string }
+
+export function insertConsents(
+  db: Db,
+  { accountId, id }: { accountId: string; id: string },
+  consents: NewConsent[],
+  at: Date,
+) {
+  return db.run(sql`
+    insert into consents (account_id, contact_id, id, date, source, process_id, recorded_at)
+    select ${accountId}, n.contact_id, n.id, n.date, n.source, ${id}, ${at}
+      from json_to_recordset(${JSON.stringify(consents)}::json)
+           as n (contact_id bigint, id uuid, date timestamptz, source text)`)
+}
+
+export function insertManualSuppressions(
+  db: Db,
+  accountId: string,
+  suppressed: { id: string; email: string }[],
+  at: Date,
+) {
+  return db.run(sql`
+    insert into suppressions (account_id, email, reason, source, created_at, id)
+    select ${accountId}, n.email, 'manual', 'import', ${at}, n.id
+      from json_to_recordset(${JSON.stringify(suppressed)}::json) as n (id uuid, email text)
+     order by n.email
+    on conflict (account_id, email) do nothing`)
+}
+
+export type Joining = { contact_id: string; consented_at: Date | null }
+type Lists = { accountId: string; listIds: string[]; at: Date }
+
+const Count = row<{ count: number }>({ count: int })
+
+/**
+ * Puts contacts on lists, except on those that they left by their own choice and did not consent to be on since.
+ * Gives how many contacts that keeps out.
+ */
+export async function joinLists(db: Db, { accountId, listIds, at }: Lists, joining: Joining[]) {
+  const given = sql`
+    json_to_recordset(${JSON.stringify(joining)}::json) as j (contact_id bigint, consented_at timestamptz)`
+  await db.run(sql`
+    delete from list_unsubscriptions u
+     using ${given}
+     where u.account_id = ${accountId} and u.contact_id = j.contact_id
+       and u.list_id = any(${listIds}::bigint[]) and u.at < j.consented_at`)
+  // One who left is no member either way, so what is still there keeps out.
+  await db.run(sql`
+    insert into list_members (account_id, list_id, contact_id, added_at)
+    select l.account_id, l.id, j.contact_id, ${at}
+      from ${given}
+     cross join lists l
+     where l.account_id = ${accountId}
+       and l.id = any(${listIds}::bigint[])
+       and not exists (select 1
+                         from list_unsubscriptions u
+                        where u.account_id = l.account_id and u.list_id = l.id and u.contact_id = j.contact_id)
+    on conflict do nothing`)
+  const { count } = await db.one(
+    Count,
+    sql`
+    select count(distinct u.contact_id)::int as count
+      from list_unsubscriptions u
+      join ${given} on j.contact_id = u.contact_id
+     where u.account_id = ${accountId}
+       and u.list_id = any(${listIds}::bigint[])`,
+  )
+  return count
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { openGuardedClient } from '../../../adapters/guarded-http/guarded-http.ts'
+import { filesThrough } from '../../../main/jobs.ts'
+import { accepted, account, contactsOf, figures, needs, processOf, soon } from './fixtures/importer.ts'
+import { workImports, workStep } from './work-imports.ts'
+
+const accents = 'EMAIL,FIRSTNAME\nzoe@example.com,Zoé'
+const files: Record<string, { type?: string; body: string | Buffer; status?: number }> = {
+  '/utf8.csv': { type: 'text/csv', body: accents },
+  '/windows.csv': { type: 'text/csv', body: Buffer.from(accents, 'latin1') },
+  '/utf16.txt': { type: 'text/plain', body: Buffer.from(`\uFEFF${accents}`, 'utf16le') },
+  '/declared.csv': { type: 'text/csv; charset=ISO-8859-1', body: Buffer.from(accents, 'latin1') },
+  '/list.json': { body: JSON.stringify([{ email: 'zoe@example.com', attributes: { FIRSTNAME: 'Zoé' } }, 5]) },
+  '/broken.json': { body: '{"a":' },
+  '/object.json': { body: '{}' },
+  '/heading.csv': { body: 'EMAIL;AGE\n' },
+  '/none.csv': { body: '' },
+  '/consent.csv': { body: 'EMAIL;CONSENT_TEXT\na@example.com;yes' },
+  '/long.csv': { body: `EMAIL\n${'a@example.com\n'.repeat(20_001)}` },
+  '/gone.csv': { status: 404, body: 'EMAIL\na@example.com' },
+  '/large.csv': { body: Buffer.alloc(20 * 1024 * 1024 + 1) },
+}
+const told: { url: string; body: string }[] = []
+
+const server = createServer(async (request, reply) => {
+  const { url = '', method } = request
+  if (method === 'POST') {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    told.push({ url, body })
+  }
+  const file = files[url]
+  reply.writeHead(file?.status ?? 200, { 'content-type': file?.type ?? 'application/octet-stream' })
+  reply.end(file?.body)
+})
+let base = ''
+before(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+after(() => server.close())
+
+const inside = openGuardedClient({ allowPrivate: true })
+const outside = openGuardedClient({ allowPrivate: false })
+after(() => Promise.all([inside.close(), outside.close()]))
+const reaching = { ...needs, ...filesThrough(inside) }
+const guarded = { ...needs, ...filesThrough(outside) }
+
+describe('a file by its address', () => {
+  for (const path of ['/utf8.csv', '/windows.csv', '/utf16.txt', '/declared.csv', '/list.json']) {
+    test(`is read whatever its encoding: ${path}`, async () => {
+      const one = await account()
+      const id = await accepted(one, { fileUrl: base + path })
+      await workImports(reaching, soon())
+      const process = await processOf(one, id)
+      assert.equal(process.status, 'completed', process.error)
+      assert.equal(process.info.import.created, 1)
+      assert.deepEqual((await contactsOf(one))[0].attributes, { FIRSTNAME: 'Zoé' })
+    })
+  }
+
+  test('without rows completes with none', async () => {
+    const one = await account()
+    const id = await accepted(one, { fileUrl: `${base}/heading.csv` })
+    await workImports(reaching, soon())
+    const { status, info, completed_at } = await processOf(one, id)
+    assert.deepEqual([status, figures(info.import).total], ['completed', 0])
+    assert.ok(completed_at)
+  })
+
+  const failing: [string, RegExp][] = [
+    ['/none.csv', /empty/],
+    ['/broken.json', /JSON list/],
+    ['/object.json', /JSON list/],
+    ['/consent.csv', /POST \/v3\/contacts/],
+    ['/long.csv', /at most 20000 rows/],
+    ['/gone.csv', /answered 404/],
+    ['/large.csv', /more than 20971520 bytes/],
+  ]
+  for (const [path, reason] of failing) {
+    test(`that is not one fails the process, with the reason: ${path}`, async () => {
+      const one = await account()
+      const id = await accepted(one, { fileUrl: base + path })
+      await workImports(reaching, soon())
+      const process = await processOf(one, id)
+      assert.equal(process.status, 'failed')
+      assert.match(process.error, reason)
+      assert.deepEqual(await contactsOf(one), [])
+    })
+  }
+
+  test('on a private network is not fetched', async () => {
+    const one = await account()
+    const ids = []
+    for (const host of [base, 'http://169.254.169.254', 'http://10.0.0.1'])
+      ids.push(await accepted(one, { fileUrl: `${host}/utf8.csv` }))
+    await workImports(guarded, soon())
+    for (const id of ids) {
+      const process = await processOf(one, id)
+      assert.equal(process.status, 'failed')
+      assert.match(process.error, /not a public address/)
+    }
+  })
+
+  test('whose fetching was killed is fetched again', async () => {
+    const one = await account()
+    const id = await accepted(one, { fileUrl: `${base}/utf8.csv` })
+    // Killed while the file was on its way: nothing after the lease is ever done.
+    const never = new Promise<never>(() => {})
+    void workStep({ ...needs, fetchFile: () => never }, soon())
+    while ((await processOf(one, id)).status === 'queued') await new Promise((done) => setTimeout(done, 10))
+    assert.equal(await workStep(reaching, soon()), false, 'somebody is at it')
+    await workImports(reaching, new Date(Date.now() + 600_000))
+    assert.equal((await processOf(one, id)).status, 'completed')
+  })
+})
+
+test('the address that was named is told of the end', async () => {
+  const one = await account()
+  const body = { fileBody: 'EMAIL\na@example.com', notifyUrl: `${base}/told` }
+  const id = await accepted(one, body)
+  await workImports(reaching, soon())
+  assert.deepEqual(told, [{ url: '/told', body: JSON.stringify({ processId: id, status: 'completed' }) }])
+  const silent = await accepted(one, { ...body, notifyUrl: `${base}/private` })
+  await workImports(guarded, soon())
+  assert.equal((await processOf(one, silent)).status, 'completed')
+  assert.equal(told.length, 1)
+})

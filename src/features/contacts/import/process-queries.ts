@@ -1,0 +1,186 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, json, maybe, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import type { FaultyRow } from '../processes/queries.ts'
+import type { GivenRow } from './given-rows.ts'
+
+export type ImportSettings = {
+  listIds: string[]
+  emailBlacklist: boolean
+  smsBlacklist: boolean
+  updateExisting: boolean
+  emptyAttributes: boolean
+  notifyUrl: string | null
+}
+
+const Id = row<{ id: string }>({ id: text })
+
+type NewProcess = { accountId: string; settings: ImportSettings; fileUrl: string | null; at: Date }
+
+export function insertProcess(db: Db, { accountId, settings, fileUrl, at }: NewProcess) {
+  return db.one(
+    Id,
+    sql`
+    insert into processes (account_id, name, settings, file_url, due_at, created_at)
+    values (${accountId}, 'IMPORTUSER', ${JSON.stringify(settings)}, ${fileUrl}, ${at}, ${at})
+    returning id`,
+  )
+}
+
+export type ProcessRef = { accountId: string; id: string }
+
+export function insertChunk(db: Db, { accountId, id }: ProcessRef, number: number, rows: GivenRow[]) {
+  return db.run(sql`
+    insert into process_chunks (account_id, process_id, number, rows)
+    values (${accountId}, ${id}, ${number}, ${JSON.stringify(rows)})`)
+}
+
+/** From now on its rows are worked off; without any it is over. */
+export function markStored(
+  db: Db,
+  { accountId, id }: ProcessRef,
+  { total, chunks }: { total: number; chunks: number },
+  at: Date,
+) {
+  return db.run(sql`
+    update processes
+       set file_url = null, total = ${total}, chunks = ${chunks}, due_at = ${at},
+           status = case when ${chunks}::int = 0 then 'completed' else status end,
+           completed_at = case when ${chunks}::int = 0 then greatest(${at}::timestamptz, created_at) end
+     where account_id = ${accountId}
+       and id = ${id}`)
+}
+
+export type ClaimedProcess = {
+  account_id: string
+  id: string
+  settings: ImportSettings
+  file_url: string | null
+  next_chunk: number
+  chunks: number
+  faulty_rows: FaultyRow[]
+  attempts: number
+}
+
+const Claimed = row<ClaimedProcess>({
+  account_id: text,
+  id: text,
+  settings: json(),
+  file_url: maybe(text),
+  next_chunk: int,
+  chunks: int,
+  faulty_rows: json(),
+  attempts: int,
+})
+
+/** The one with the least done first, so that a short import does not wait for the end of a long one. */
+export function claimProcess(db: Db, now: Date) {
+  return db.maybe(
+    Claimed,
+    sql`
+    -- all accounts: the job works for each of them
+    select account_id, id, settings, file_url, next_chunk, chunks, faulty_rows, attempts
+      from processes
+     where status in ('queued', 'processing')
+       and due_at <= ${now}
+     order by next_chunk, id
+     limit 1
+       for update skip locked`,
+  )
+}
+
+/** Until then nobody else takes it on. */
+export function leaseProcess(db: Db, { accountId, id }: ProcessRef, until: Date) {
+  return db.run(sql`
+    update processes
+       set status = 'processing', due_at = ${until}
+     where account_id = ${accountId}
+       and id = ${id}`)
+}
+
+/** Nothing when somebody else has stored its rows meanwhile. */
+export function holdUnread(db: Db, { accountId, id }: ProcessRef) {
+  return db.maybe(
+    Id,
+    sql`
+    select id
+      from processes
+     where account_id = ${accountId} and id = ${id} and file_url is not null and status = 'processing'
+       for update`,
+  )
+}
+
+const Rows = row<{ rows: GivenRow[] }>({ rows: json() })
+
+export function takeChunk(db: Db, { accountId, id }: ProcessRef, number: number) {
+  return db.one(
+    Rows,
+    sql`
+    delete from process_chunks
+     where account_id = ${accountId} and process_id = ${id} and number = ${number}
+    returning rows`,
+  )
+}
+
+export type Tally = {
+  created: number
+  updated: number
+  skipped: number
+  keptOut: number
+  faulty: number
+  faultyRows: FaultyRow[]
+}
+
+/** After the last chunk the process is completed. */
+export function advanceProcess(db: Db, { accountId, id }: ProcessRef, tally: Tally, at: Date) {
+  return db.run(sql`
+    update processes
+       set next_chunk = next_chunk + 1,
+           attempts = 0,
+           created = created + ${tally.created},
+           updated = updated + ${tally.updated},
+           skipped = skipped + ${tally.skipped},
+           kept_out = kept_out + ${tally.keptOut},
+           faulty = faulty + ${tally.faulty},
+           faulty_rows = ${JSON.stringify(tally.faultyRows)},
+           status = case when next_chunk + 1 >= chunks then 'completed' else 'processing' end,
+           completed_at = case when next_chunk + 1 >= chunks then greatest(${at}::timestamptz, created_at) end
+     where account_id = ${accountId}
+       and id = ${id}`)
+}
+
+export function postponeProcess(db: Db, { accountId, id }: ProcessRef, until: Date) {
+  return db.run(sql`
+    update processes
+       set attempts = attempts + 1, due_at = ${until}
+     where account_id = ${accountId} and id = ${id} and status in ('queued', 'processing')`)
+}
+
+export async function failProcess(db: Db, { accountId, id }: ProcessRef, error: string, at: Date) {
+  await db.run(sql`delete from process_chunks where account_id = ${accountId} and process_id = ${id}`)
+  await db.run(sql`
+    update processes
+       set status = 'failed', error = ${error}, file_url = null,
+           completed_at = greatest(${at}::timestamptz, created_at)
+     where account_id = ${accountId} and id = ${id} and status in ('queued', 'processing')`)
+}
+
+export function findListIds(db: Db, accountId: string, ids: string[]) {
+  return db.many(Id, sql`select id from lists where account_id = ${accountId} and id = any(${ids}::bigint[])`)
+}
+
+export function findFolderId(db: Db, accountId: string, id: number) {
+  return db.maybe(Id, sql`select id from folders where account_id = ${accountId} and id = ${id}`)
+}
+
+type NewList = { accountId: string; name: string; folderId: string | null; at: Date }
+
+export function insertImportList(db: Db, { accountId, name, folderId, at }: NewList) {
+  return db.one(
+    Id,
+    sql`
+    insert into lists (account_id, name, folder_id, created_at)
+    values (${accountId}, ${name}, ${folderId}, ${at})
+    returning id`,
+  )
+}

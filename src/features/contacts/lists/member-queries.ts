@@ -1,0 +1,106 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, row, text } from '../../../kernel/row.ts'
+import { type Sql, sql, when } from '../../../kernel/sql.ts'
+import type { Slice } from '../../../kernel/v3/paging.ts'
+import { ContactShape, contactColumns } from '../contacts/row-queries.ts'
+
+type Of = { accountId: string; listId: string }
+
+export function listMembers(
+  db: Db,
+  { accountId, listId }: Of,
+  modifiedSince: Date | undefined,
+  slice: Slice,
+) {
+  const beyond = (after: string) =>
+    slice.ascending ? sql`and p.contact_id > ${after}` : sql`and p.contact_id < ${after}`
+  return db.many(
+    ContactShape,
+    sql`
+    select ${contactColumns}
+      from list_members p
+      join contacts c on c.account_id = p.account_id and c.id = p.contact_id
+     where p.account_id = ${accountId}
+       and p.list_id = ${listId}
+       ${when(modifiedSince, (since) => sql`and c.modified_at >= ${since}`)}
+       ${when(slice.after, beyond)}
+     order by ${slice.ascending ? sql`p.contact_id` : sql`p.contact_id desc`}
+     limit ${slice.limit}
+    offset ${slice.offset}`,
+  )
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+export function countModifiedMembers(db: Db, { accountId, listId }: Of, since: Date) {
+  return db.one(
+    Count,
+    sql`
+    select count(*)::int as count
+      from list_members p
+      join contacts c on c.account_id = p.account_id and c.id = p.contact_id
+     where p.account_id = ${accountId}
+       and p.list_id = ${listId}
+       and c.modified_at >= ${since}`,
+  )
+}
+
+/** By what contacts are named; all of one kind. */
+export type Kind = 'emails' | 'ids' | 'extIds'
+
+function named(kind: Kind, names: string[]): Sql {
+  if (kind === 'emails') return sql`c.email = any(${names}::text[])`
+  return kind === 'ids' ? sql`c.id = any(${names}::bigint[])` : sql`c.ext_id = any(${names}::text[])`
+}
+
+const nameColumns = { emails: sql`c.email`, ids: sql`c.id::text`, extIds: sql`c.ext_id` }
+const Named = row<{ id: string; name: string }>({ id: text, name: text })
+
+/** They stay until the transaction ends, so that they can be put on a list. */
+export function holdContacts(db: Db, accountId: string, kind: Kind, names: string[]) {
+  return db.many(
+    Named,
+    sql`
+    select c.id, ${nameColumns[kind]} as name
+      from contacts c
+     where c.account_id = ${accountId}
+       and ${named(kind, names)}
+     order by c.id
+       for key share`,
+  )
+}
+
+const Id = row<{ id: string }>({ id: text })
+
+/** Gives those who were not on the list. Who is put on a list again has not left it any more. */
+export function addMembers(db: Db, { accountId, listId }: Of, contactIds: string[], at: Date) {
+  return db.many(
+    Id,
+    sql`
+    with added as (
+      insert into list_members (account_id, list_id, contact_id, added_at)
+      select ${accountId}, ${listId}, id, ${at} from unnest(${contactIds}::bigint[]) as id order by id
+      on conflict do nothing
+      returning contact_id
+    ), back as (
+      delete from list_unsubscriptions
+       where account_id = ${accountId} and list_id = ${listId} and contact_id = any(${contactIds}::bigint[])
+    )
+    select contact_id as id from added`,
+  )
+}
+
+/** Gives those who were on the list. */
+export function removeMembers(db: Db, { accountId, listId }: Of, contactIds: string[]) {
+  return db.many(
+    Id,
+    sql`
+    delete from list_members
+     where account_id = ${accountId} and list_id = ${listId} and contact_id = any(${contactIds}::bigint[])
+    returning contact_id as id`,
+  )
+}
+
+export function removeAllMembers(db: Db, { accountId, listId }: Of) {
+  return db.run(sql`delete from list_members where account_id = ${accountId} and list_id = ${listId}`)
+}

@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { holdFolder } from '../folders/queries.ts'
+import { folderUnknown } from '../folders/read-folder.ts'
+import { deleteList, deleteListCount, findList, insertList, type ListRow, updateList } from './queries.ts'
+
+export const ListBody = closed({
+  name: Type.Optional(Type.String({ maxLength: 250 })),
+  // Both types in one, because a union would read 0 as null, and 0 takes a list out of its folder.
+  folderId: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: '0: in no folder',
+    }),
+  ),
+})
+
+export type ListBody = Static<typeof ListBody>
+
+export const listUnknown = () => notFound({ message: 'List ID does not exist', param: 'listId' })
+
+export async function readList(ctx: Ctx, id: number): Promise<ListRow> {
+  const found = await findList(ctx.db, ctx.caller.accountId, id)
+  if (!found) throw listUnknown()
+  return found
+}
+
+export async function createList(ctx: Ctx, body: ListBody): Promise<number> {
+  const name = given(oneLine(body.name ?? ''))
+  if (name === undefined) throw missingParameter({ message: 'List name is missing', param: 'name' })
+  const folderId = (await readFolderId(ctx, body.folderId)) ?? null
+  return Number((await insertList(ctx.db, ctx.caller.accountId, { name, folderId }, ctx.now)).id)
+}
+
+export async function changeList(ctx: Ctx, id: number, body: ListBody): Promise<void> {
+  const name = given(oneLine(body.name ?? ''))
+  const folderId = await readFolderId(ctx, body.folderId)
+  if (name === undefined && folderId === undefined) {
+    throw missingParameter({ message: 'Either of name or folderId is required', param: 'name' })
+  }
+  if ((await updateList(ctx.db, ctx.caller.accountId, id, { name, folderId })) === 0) throw listUnknown()
+}
+
+/** undefined: nothing said; null: no folder. */
+async function readFolderId(ctx: Ctx, folderId: number | null | undefined) {
+  if (folderId === undefined || folderId === null) return undefined
+  if (folderId === 0) return null
+  if (!(await holdFolder(ctx.db, ctx.caller.accountId, folderId))) throw folderUnknown()
+  return folderId
+}
+
+export async function removeList(ctx: Ctx, id: number): Promise<void> {
+  const { accountId } = ctx.caller
+  if ((await deleteList(ctx.db, accountId, id)) === 0) throw listUnknown()
+  // Only now: while its members go, they are still counted down.
+  await deleteListCount(ctx.db, accountId, id)
+}

@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../../../kernel/operation.ts'
+import { refusal } from '../../../kernel/refusal.ts'
+import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
+import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { countProcesses, findProcess, listProcesses, type ProcessRow } from './queries.ts'
+
+const Text = Type.String()
+const Count = Type.Integer()
+
+// The provider puts addresses of files here; what they would say stands in faultyRows.
+const noFiles = {
+  invalid_emails: null,
+  duplicate_contact_id: null,
+  duplicate_ext_id: null,
+  duplicate_email_id: null,
+  duplicate_phone_id: null,
+  duplicate_whatsapp_id: null,
+  duplicate_landline_number_id: null,
+}
+
+const Import = closed({
+  total: Count,
+  created: Count,
+  updated: Count,
+  faulty: Count,
+  skipped: Type.Integer({ description: 'Known already, with updateExistingContacts false' }),
+  keptOut: Type.Integer({ description: 'Left a list by own choice and gave no consent since' }),
+  faultyRows: Type.Array(closed({ line: Type.Integer(), email: Text, reason: Text }), {
+    description: 'The first 100; the heading of a file is line 1, entries of jsonBody count from 1',
+  }),
+  invalid_emails: orNull(Text),
+  duplicate_contact_id: orNull(Text),
+  duplicate_ext_id: orNull(Text),
+  duplicate_email_id: orNull(Text),
+  duplicate_phone_id: orNull(Text),
+  duplicate_whatsapp_id: orNull(Text),
+  duplicate_landline_number_id: orNull(Text),
+})
+
+const Process = closed({
+  id: Type.Integer(),
+  name: Text,
+  status: words(['queued', 'processing', 'completed', 'failed']),
+  info: closed({ import: Import }),
+  created_at: Time,
+  completed_at: orNull(Time),
+  error: Type.Optional(Text),
+})
+
+function show(found: ProcessRow): Static<typeof Process> {
+  const { total, created, updated, faulty, skipped, kept_out: keptOut, faulty_rows: faultyRows } = found
+  return {
+    id: Number(found.id),
+    name: found.name,
+    status: found.status,
+    info: { import: { total, created, updated, faulty, skipped, keptOut, faultyRows, ...noFiles } },
+    created_at: found.created_at.toISOString(),
+    completed_at: found.completed_at?.toISOString() ?? null,
+    ...(found.error === null ? {} : { error: found.error }),
+  }
+}
+
+export const processNotFound = refusal({
+  code: 'not_found',
+  kind: 'not_found',
+  message: 'Process not found',
+  v3: { code: 'invalid_parameter' },
+})
+
+const shared = { area: 'Contacts', scope: 'contacts.read', effect: 'read' } as const
+
+export const listProcessesV3 = operation({
+  ...shared,
+  name: 'process.list',
+  http: 'GET /v3/processes',
+  summary: 'List background processes, newest first',
+  query: closed(listQuery),
+  reply: closed({ count: Count, processes: Type.Array(Process), next_cursor: orNull(Text) }),
+  refusals: [outOfRange],
+}).run(async (ctx, { query }) => {
+  const { accountId } = ctx.caller
+  const list = { name: 'v3.processes', filter: {}, usual: 10, most: 50 }
+  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
+    listProcesses(ctx.db, accountId, slice),
+  )
+  const { count } = await countProcesses(ctx.db, accountId)
+  return { count, processes: rows.map(show), next_cursor: nextCursor }
+})
+
+export const getProcessV3 = operation({
+  ...shared,
+  name: 'process.get',
+  http: 'GET /v3/processes/{processId}',
+  summary: 'How far a background process is, and what came of it',
+  params: closed({ processId: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
+  reply: Process,
+  refusals: [processNotFound],
+}).run(async (ctx, { params: { processId } }) => {
+  const found = await findProcess(ctx.db, ctx.caller.accountId, processId)
+  if (!found) throw processNotFound()
+  return show(found)
+})

@@ -1,0 +1,122 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, json, row, text, time } from '../../../kernel/row.ts'
+import { sql, when } from '../../../kernel/sql.ts'
+import type { Slice } from '../../../kernel/v3/paging.ts'
+import { ContactShape, contactColumns } from '../contacts/row-queries.ts'
+import { type Condition, inSegment } from './condition-queries.ts'
+
+export type SegmentRow = Condition & {
+  id: string
+  name: string
+  category_name: string
+  updated_at: Date
+}
+
+const Segment = row<SegmentRow>({
+  id: text,
+  name: text,
+  category_name: text,
+  attribute: text,
+  operator: json(),
+  value: json(),
+  updated_at: time,
+})
+
+const columns = sql`id, name, category_name, attribute, operator, value, updated_at`
+
+export function findSegment(db: Db, accountId: string, id: number) {
+  return db.maybe(
+    Segment,
+    sql`select ${columns} from segments where account_id = ${accountId} and id = ${id}`,
+  )
+}
+
+/** Nobody else changes it until the transaction ends. */
+export function lockSegment(db: Db, accountId: string, id: number) {
+  return db.maybe(
+    Segment,
+    sql`select ${columns} from segments where account_id = ${accountId} and id = ${id} for update`,
+  )
+}
+
+export function listSegments(db: Db, accountId: string, slice: Slice) {
+  return db.many(
+    Segment,
+    sql`
+    select ${columns}
+      from segments
+     where account_id = ${accountId}
+       ${when(slice.after, (after) => (slice.ascending ? sql`and id > ${after}` : sql`and id < ${after}`))}
+     order by ${slice.ascending ? sql`id` : sql`id desc`}
+     limit ${slice.limit}
+    offset ${slice.offset}`,
+  )
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+export function countSegments(db: Db, accountId: string) {
+  return db.one(Count, sql`select count(*)::int as count from segments where account_id = ${accountId}`)
+}
+
+const Id = row<{ id: string }>({ id: text })
+
+export type SegmentFields = Omit<SegmentRow, 'id' | 'updated_at'>
+
+export function insertSegment(db: Db, accountId: string, one: SegmentFields, at: Date) {
+  return db.one(
+    Id,
+    sql`
+    insert into segments
+      (account_id, name, category_name, attribute, operator, value, created_at, updated_at)
+    values (${accountId}, ${one.name}, ${one.category_name}, ${one.attribute}, ${one.operator},
+            nullif(${JSON.stringify(one.value)}::jsonb, 'null'), ${at}, ${at})
+    returning id`,
+  )
+}
+
+export function updateSegment(
+  db: Db,
+  { accountId, id }: { accountId: string; id: string },
+  one: SegmentFields,
+  at: Date,
+) {
+  return db.run(sql`
+    update segments
+       set name = ${one.name}, category_name = ${one.category_name}, attribute = ${one.attribute},
+           operator = ${one.operator}, value = nullif(${JSON.stringify(one.value)}::jsonb, 'null'),
+           updated_at = ${at}
+     where account_id = ${accountId}
+       and id = ${id}`)
+}
+
+export function deleteSegment(db: Db, accountId: string, id: number) {
+  return db.run(sql`delete from segments where account_id = ${accountId} and id = ${id}`)
+}
+
+/** Walks the contacts from the newest on and stops when the page is full; nothing is sorted. */
+export function listSegmentContacts(db: Db, accountId: string, condition: Condition, slice: Slice) {
+  return db.many(
+    ContactShape,
+    sql`
+    select ${contactColumns}
+      from contacts c
+     where c.account_id = ${accountId}
+       and ${inSegment(condition)}
+       ${when(slice.after, (after) => (slice.ascending ? sql`and c.id > ${after}` : sql`and c.id < ${after}`))}
+     order by ${slice.ascending ? sql`c.id` : sql`c.id desc`}
+     limit ${slice.limit}
+    offset ${slice.offset}`,
+  )
+}
+
+export function countSegmentContacts(db: Db, accountId: string, condition: Condition) {
+  return db.one(
+    Count,
+    sql`
+    select count(*)::int as count
+      from contacts c
+     where c.account_id = ${accountId}
+       and ${inSegment(condition)}`,
+  )
+}

@@ -1,0 +1,170 @@
+import type { Db } from '../../../kernel/db.ts'
+import { bool, maybe, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+
+/** An address in the eyes of one account; there may be no contact of it. */
+export type Person = { accountId: string; email: string }
+
+/** Two requests about one address take turns, also where there is no row to lock. */
+export function lockPerson(db: Db, { accountId, email }: Person) {
+  const name = `unsubscribe ${accountId} ${email}`
+  return db.run(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+}
+
+export type StandingRow = {
+  account_name: string
+  status: string | null
+  suppression: string | null
+  /** Where the latest change of status came from. */
+  status_source: string | null
+}
+
+const Standing = row<StandingRow>({
+  account_name: text,
+  status: maybe(text),
+  suppression: maybe(text),
+  status_source: maybe(text),
+})
+
+export function findStanding(db: Db, { accountId, email }: Person) {
+  return db.maybe(
+    Standing,
+    sql`
+    select a.name as account_name, c.status, s.reason as suppression,
+           (select h.source
+              from contact_history h
+             where h.account_id = a.id and h.contact_id = c.id and h.attribute = 'STATUS'
+             order by h.id desc
+             limit 1) as status_source
+      from accounts a
+      left join contacts c on c.account_id = a.id and c.email = ${email}
+      left join suppressions s on s.account_id = a.id and s.email = ${email}
+     where a.id = ${accountId}`,
+  )
+}
+
+const Changed = row<{ contact_id: string }>({ contact_id: text })
+
+/** The contact, when there is one and its status was another. */
+export function changeStatus(db: Db, { accountId, email }: Person, status: string, at: Date) {
+  return db.maybe(
+    Changed,
+    sql`
+    update contacts
+       set status = ${status}, modified_at = ${at}
+     where account_id = ${accountId}
+       and email = ${email}
+       and status <> ${status}
+    returning id as contact_id`,
+  )
+}
+
+/** The contact, when it was on the list. */
+export function leaveList(db: Db, { accountId, email }: Person, listId: string, at: Date) {
+  return db.maybe(
+    Changed,
+    sql`
+    with gone as (
+      delete from list_members m
+       using contacts c
+       where c.account_id = ${accountId}
+         and c.email = ${email}
+         and m.account_id = c.account_id
+         and m.contact_id = c.id
+         and m.list_id = ${listId}
+      returning m.account_id, m.list_id, m.contact_id)
+    insert into list_unsubscriptions (account_id, list_id, contact_id, at)
+    select account_id, list_id, contact_id, ${at} from gone
+    on conflict (account_id, contact_id, list_id) do update set at = excluded.at
+    returning contact_id`,
+  )
+}
+
+/** The contact, when it had left the list itself. */
+export function rejoinList(db: Db, { accountId, email }: Person, listId: string, at: Date) {
+  return db.maybe(
+    Changed,
+    sql`
+    with back as (
+      delete from list_unsubscriptions u
+       using contacts c
+       where c.account_id = ${accountId}
+         and c.email = ${email}
+         and u.account_id = c.account_id
+         and u.contact_id = c.id
+         and u.list_id = ${listId}
+      returning u.account_id, u.list_id, u.contact_id)
+    insert into list_members (account_id, list_id, contact_id, added_at)
+    select account_id, list_id, contact_id, ${at} from back
+    on conflict (account_id, list_id, contact_id) do nothing
+    returning contact_id`,
+  )
+}
+
+export type PersonListRow = { id: string; name: string; is_member: boolean }
+
+const PersonList = row<PersonListRow>({ id: text, name: text, is_member: bool })
+
+/** The lists that the person is on, or has left. */
+export function listPersonLists(db: Db, { accountId, email }: Person) {
+  return db.many(
+    PersonList,
+    sql`
+    with person as (
+      select id from contacts where account_id = ${accountId} and email = ${email}
+    ), known as (
+      select list_id, true as is_member
+        from list_members
+       where account_id = ${accountId} and contact_id = (select id from person)
+       union all
+      select list_id, false
+        from list_unsubscriptions
+       where account_id = ${accountId} and contact_id = (select id from person))
+    select l.id, l.name, bool_or(k.is_member) as is_member
+      from known k
+      join lists l on l.account_id = ${accountId} and l.id = k.list_id
+     group by l.id, l.name
+     order by lower(l.name), l.id`,
+  )
+}
+
+export type NewHistory = {
+  accountId: string
+  contactId: string
+  id: string
+  attribute: string
+  from: unknown
+  to: unknown
+  at: Date
+  source: string
+}
+
+export function insertHistory(db: Db, one: NewHistory) {
+  return db.run(sql`
+    insert into contact_history (account_id, contact_id, id, attribute, old_value, new_value, changed_at, source)
+    values (${one.accountId}, ${one.contactId}, ${one.id}, ${one.attribute},
+            nullif(${JSON.stringify(one.from)}::jsonb, 'null'), nullif(${JSON.stringify(one.to)}::jsonb, 'null'),
+            ${one.at}, ${one.source})`)
+}
+
+export type NewUnsubscribeEvent = {
+  id: string
+  accountId: string
+  messageId: string
+  at: Date
+  data: object
+}
+
+/** Once a message, and only for a message that is still there. */
+export function insertUnsubscribeEvent(db: Db, { id, accountId, messageId, at, data }: NewUnsubscribeEvent) {
+  return db.run(sql`
+    insert into message_events (id, account_id, message_id, type, at, data)
+    select ${id}::uuid, m.account_id, m.id, 'unsubscribe', ${at}::timestamptz, ${JSON.stringify(data)}::jsonb
+      from messages m
+     where m.account_id = ${accountId}
+       and m.id = ${messageId}
+       and not exists (
+           select 1
+             from message_events e
+            where e.account_id = m.account_id and e.message_id = m.id and e.type = 'unsubscribe')`)
+}

@@ -1,0 +1,143 @@
+// Leaving and coming back, whichever way it was asked for: one click in a mail program, our pages, a customer's page.
+import type { Db } from '../../../kernel/db.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { deleteSuppression } from '../../suppressions/queries.ts'
+import { suppress } from '../../suppressions/suppressions.ts'
+import {
+  changeStatus,
+  findStanding,
+  insertHistory,
+  insertUnsubscribeEvent,
+  leaveList,
+  listPersonLists,
+  lockPerson,
+  type PersonListRow,
+  rejoinList,
+} from './queries.ts'
+import type { UnsubscribeToken } from './tokens.ts'
+
+export type Standing = {
+  accountName: string
+  /** Of the token's scope: all mail, or its list. */
+  status: 'subscribed' | 'unsubscribed'
+  isUnsubscribedFromAll: boolean
+  /** False where someone else than the person stopped the mail. */
+  canReturnToAll: boolean
+  lists: PersonListRow[]
+}
+
+/** Nothing when there is no such account. */
+export async function readStanding(db: Db, token: UnsubscribeToken): Promise<Standing | undefined> {
+  const found = await findStanding(db, token)
+  if (!found) return undefined
+  const lists = await listPersonLists(db, token)
+  const isUnsubscribedFromAll = found.status === 'unsubscribed' || found.suppression === 'unsubscribe'
+  const isOnList = token.listId === undefined || lists.some((one) => one.id === token.listId && one.is_member)
+  return {
+    accountName: found.account_name,
+    status: isUnsubscribedFromAll || !isOnList ? 'unsubscribed' : 'subscribed',
+    isUnsubscribedFromAll,
+    canReturnToAll: isUnsubscribedFromAll && (found.status !== 'unsubscribed' || isOwn(found.status_source)),
+    lists,
+  }
+}
+
+const ownSources = ['unsubscribe', 'preferences'] as const
+type Source = (typeof ownSources)[number]
+
+const isOwn = (source: string | null) => ownSources.some((own) => own === source)
+
+/** What leaving and coming back share. */
+type Act = { db: Db; token: UnsubscribeToken; at: Date; source: Source }
+
+export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<void> {
+  return inTurn({ db, token, at, source: 'unsubscribe' }, async (act) => {
+    if (token.listId === undefined) await leaveAll(act)
+    else await leaveOne(act, token.listId)
+    await recordEvent(act)
+  })
+}
+
+/** Takes back what `unsubscribe` did with the same token. */
+export function resubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<void> {
+  return inTurn({ db, token, at, source: 'unsubscribe' }, async (act) => {
+    if (token.listId === undefined) await returnToAll(act)
+    else await returnToOne(act, token.listId)
+  })
+}
+
+/**
+ * What was chosen, and what was shown before: lists that came since are left alone, and a page that was opened before
+ * the person left everything does not bring them back.
+ */
+export type Choice = { shown: string[]; kept: string[]; nothing: boolean; wasNothing: boolean }
+
+export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice, at: Date): Promise<void> {
+  return inTurn({ db, token, at, source: 'preferences' }, async (act) => {
+    const lists = await listPersonLists(act.db, token)
+    const isKept = ({ id }: PersonListRow) => choice.kept.includes(id)
+    const offered = lists.filter(({ id }) => choice.shown.includes(id))
+    const leaving = offered.filter((one) => one.is_member && !isKept(one))
+    const returning = offered.filter((one) => !one.is_member && isKept(one))
+    for (const { id } of leaving) await leaveOne(act, id)
+    for (const { id } of returning) await returnToOne(act, id)
+    if (choice.nothing) await leaveAll(act)
+    else if (choice.wasNothing) await returnToAll(act)
+    if (choice.nothing || leaving.length > 0) await recordEvent(act)
+  })
+}
+
+function inTurn(act: Act, work: (act: Act) => Promise<void>): Promise<void> {
+  return act.db.transaction(async (db) => {
+    await lockPerson(db, act.token)
+    await work({ ...act, db })
+  })
+}
+
+async function leaveAll({ db, token, at, source }: Act): Promise<void> {
+  const changed = await changeStatus(db, token, 'unsubscribed', at)
+  if (changed) await note({ db, token, at, source }, changed, ['STATUS', 'subscribed', 'unsubscribed'])
+  const why = {
+    reason: 'unsubscribe',
+    source: 'unsubscribe',
+    messageId: token.messageId ?? null,
+    at,
+  } as const
+  await suppress(db, token, why)
+}
+
+async function returnToAll(act: Act): Promise<void> {
+  const { db, token, at } = act
+  // Never a bounce or complaint: those are not the person's to take back, neither here nor upstream.
+  await deleteSuppression(db, token, ['unsubscribe'])
+  const standing = await findStanding(db, token)
+  if (!standing || !isOwn(standing.status_source)) return
+  const changed = await changeStatus(db, token, 'subscribed', at)
+  if (changed) await note(act, changed, ['STATUS', 'unsubscribed', 'subscribed'])
+}
+
+async function leaveOne(act: Act, listId: string): Promise<void> {
+  const changed = await leaveList(act.db, act.token, listId, act.at)
+  if (changed) await note(act, changed, ['LIST', Number(listId), null])
+}
+
+async function returnToOne(act: Act, listId: string): Promise<void> {
+  const changed = await rejoinList(act.db, act.token, listId, act.at)
+  if (changed) await note(act, changed, ['LIST', null, Number(listId)])
+}
+
+type Change = [attribute: string, from: unknown, to: unknown]
+
+async function note(act: Act, changed: { contact_id: string }, [attribute, from, to]: Change): Promise<void> {
+  const { accountId } = act.token
+  const contactId = changed.contact_id
+  const { at, source } = act
+  await insertHistory(act.db, { accountId, contactId, id: newUuid(), attribute, from, to, at, source })
+}
+
+async function recordEvent({ db, token, at }: Act): Promise<void> {
+  const { accountId, messageId, listId } = token
+  if (messageId === undefined) return
+  const data = listId === undefined ? { scope: 'all' } : { scope: 'list', list_id: Number(listId) }
+  await insertUnsubscribeEvent(db, { id: newUuid(), accountId, messageId, at, data })
+}

@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import { operation } from '../../kernel/operation.ts'
+import { refusal } from '../../kernel/refusal.ts'
+import { closed, orNull, Time } from '../../kernel/schema.ts'
+import { erasePerson, exportPerson } from './rights.ts'
+import { sources } from './sources.ts'
+
+export const confirmationRequired = refusal({
+  code: 'confirmation_required',
+  kind: 'refused',
+  message: 'This cannot be undone: send "confirm": true to go ahead.',
+})
+
+const area = 'Data-subject rights' as const
+const Rows = Type.Array(Type.Object({}))
+const Email = Type.String({ maxLength: 320 })
+
+export const exportContactOwn = operation({
+  name: 'contact.export',
+  http: 'GET /api/v1/contacts/export',
+  area,
+  summary: 'Everything held about a person, as one document',
+  scope: 'contacts.read',
+  effect: 'read',
+  query: closed({ email: Email }),
+  reply: closed({
+    email: Type.String(),
+    exported_at: Time,
+    contact: orNull(Type.Object({})),
+    history: Rows,
+    consents: Rows,
+    lists: Rows,
+    left_lists: Rows,
+    messages: Rows,
+    suppression: orNull(Type.Object({})),
+    soft_bounces: Rows,
+    action_log: Rows,
+  }),
+}).run((ctx, { query }) => exportPerson(ctx, query.email))
+
+const Counts = closed(Object.fromEntries(Object.values(sources).map((name) => [name, Type.Integer()])))
+
+export const eraseContactOwn = operation({
+  name: 'contact.erase',
+  http: 'POST /api/v1/contacts/erase',
+  area,
+  summary: 'Delete everything about a person',
+  description: 'Only a keyed hash of the address stays, so that nobody writes to it again.',
+  scope: 'contacts.write',
+  effect: 'irreversible',
+  body: closed({ email: Email, confirm: Type.Optional(Type.Boolean()) }),
+  // The line about the erasure itself must not bring the address back.
+  secret: ['email'],
+  reply: closed({ erased: Counts, suppressed: Type.Boolean() }),
+  refusals: [confirmationRequired],
+}).run(async (ctx, { body }) => {
+  if (body.confirm !== true) throw confirmationRequired({ param: 'confirm' })
+  return { erased: await erasePerson(ctx, body.email), suppressed: true }
+})

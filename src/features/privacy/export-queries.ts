@@ -1,0 +1,113 @@
+import type { Db } from '../../kernel/db.ts'
+import { json, row } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+
+const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
+
+type Who = { accountId: string; email: string; pattern: string }
+
+const contactId = ({ accountId, email }: Who) =>
+  sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
+
+export function exportContact(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(c) - 'account_id'), '[]') as rows
+      from contacts c
+     where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
+export function exportHistory(db: Db, who: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(h) - 'account_id' order by h.id), '[]') as rows
+      from contact_history h
+     where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
+  )
+}
+
+export function exportConsents(db: Db, who: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(c) - 'account_id' order by c.id), '[]') as rows
+      from consents c
+     where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
+  )
+}
+
+export function exportLists(db: Db, who: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(jsonb_build_object('id', l.id, 'name', l.name, 'added_at', m.added_at)), '[]') as rows
+      from list_members m
+      join lists l on l.account_id = m.account_id and l.id = m.list_id
+     where m.account_id = ${who.accountId} and m.contact_id = ${contactId(who)}`,
+  )
+}
+
+export function exportLeftLists(db: Db, who: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(jsonb_build_object('id', l.id, 'name', l.name, 'left_at', u.at)), '[]') as rows
+      from list_unsubscriptions u
+      join lists l on l.account_id = u.account_id and l.id = u.list_id
+     where u.account_id = ${who.accountId} and u.contact_id = ${contactId(who)}`,
+  )
+}
+
+/** With their contents and events; attachments by name and size. */
+export function exportMessages(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(m) - 'account_id' - 'key_id' || jsonb_build_object(
+             'content', coalesce(b.parts::jsonb, to_jsonb(encode(b.raw, 'base64'))),
+             'events', (select coalesce(jsonb_agg(to_jsonb(e) - 'account_id' - 'message_id' order by e.at, e.id), '[]')
+                          from message_events e
+                         where e.account_id = m.account_id and e.message_id = m.id),
+             'attachments', (select coalesce(jsonb_agg(jsonb_build_object('filename', a.filename, 'bytes',
+                                      length(a.content)) order by a.position), '[]')
+                               from message_attachments a
+                              where a.message_id = m.id)) order by m.id), '[]') as rows
+      from messages m
+      left join message_bodies b on b.message_id = m.id
+     where m.account_id = ${accountId} and m.recipient = ${email}`,
+  )
+}
+
+export function exportSuppression(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'id' - 'email'), '[]') as rows
+      from suppressions s
+     where account_id = ${accountId} and email in (${email}, erased_name(${email}))`,
+  )
+}
+
+export function exportSoftBounces(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'email'), '[]') as rows
+      from soft_bounces s
+     where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
+export function exportActionLog(db: Db, { accountId, pattern }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(jsonb_build_object('at', l.at, 'operation', l.operation, 'params', l.params)
+                             order by l.id), '[]') as rows
+      from audit_lines l
+     where account_id = ${accountId} and params::text ~* ${pattern}`,
+  )
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import { int, row, text } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { harmless, sources } from './sources.ts'
+
+const app = await makeApp({
+  deliver: true,
+  env: { POSTHORN_RATE_LIMIT_FACTOR: '100' },
+})
+const { db } = app.pools
+
+const send = (to: string, key: string, more = {}) =>
+  app.call('POST', '/api/v1/transactional/send', {
+    key,
+    body: { from: 'shop@example.com', to, subject: 'Hello', html: '<p>Hi</p>', ...more },
+    headers: { 'idempotency-key': `k ${to}` },
+  })
+
+/** An account in which a person has left traces everywhere, and somebody of a similar address too. */
+async function makeTraces(email: string) {
+  const { accountId, key } = await app.makeAccount()
+  const other = `x${email}`
+  for (const one of [email, other]) {
+    await app.call('POST', '/v3/contacts', {
+      key,
+      body: { email: one, attributes: { FIRSTNAME: 'Ann' }, consentSource: 'shop', consent_ip: '192.0.2.1' },
+    })
+    await app.call('POST', `/v3/contacts/${one}/tags`, { key, body: { tags: ['vip'] } })
+    const { body } = await send(one, key)
+    await until(async () => {
+      const reply = await app.call('GET', `/api/v1/messages/${body.id}`, { key })
+      return reply.body.status === 'delivered'
+    }, 'the message to be delivered')
+  }
+  const both = {
+    sender: { email: 'shop@example.com' },
+    to: [{ email }, { email: other }],
+    subject: 'x',
+    textContent: 'x',
+  }
+  await app.call('POST', '/v3/smtp/email', { key, body: both })
+  return { accountId, key, other }
+}
+
+const erase = (email: string, key: string, confirm: boolean | undefined = true) =>
+  app.call('POST', '/api/v1/contacts/erase', { key, body: { email, confirm } })
+
+/** In how many rows of each table of the account the address stands, in whatever column. */
+async function tracesOf(accountId: string, email: string): Promise<Record<string, number>> {
+  const Table = row<{ name: string }>({ name: text })
+  const Count = row<{ n: number }>({ n: int })
+  const tables = await db.many(
+    Table,
+    sql`select table_name::text as name from information_schema.columns
+         where table_schema = 'public' and column_name = 'account_id' order by 1`,
+  )
+  const found: Record<string, number> = {}
+  for (const { name } of tables) {
+    const statement = Object.assign(sql``, {
+      strings: [
+        `select count(*)::int as n from ${name} t where account_id = `,
+        ` and (position(`,
+        ` in lower(t::text)) > 0 or position(`,
+        ` in lower(t::text)) > 0)`,
+      ],
+      values: [accountId, email, Buffer.from(email).toString('hex')],
+    })
+    const { n } = await db.one(Count, statement)
+    if (n > 0) found[name] = n
+  }
+  return found
+}
+
+describe('erasing a person', () => {
+  test('leaves no trace in any table, and nobody else is touched', async () => {
+    const { accountId, key, other } = await makeTraces('ann@example.com')
+    const before = await tracesOf(accountId, 'xann@example.com')
+    const { status, body, text: raw } = await erase('Ann@Example.com', key)
+    assert.equal(status, 200, raw)
+    assert.equal(body.suppressed, true)
+    assert.deepEqual([body.erased.contact, body.erased.messages, body.erased.consents], [1, 2, 1])
+    const left = await tracesOf(accountId, 'ann@example.com')
+    assert.deepEqual(left, await tracesOf(accountId, other))
+    assert.ok((before.messages ?? 0) === 2 && (left.messages ?? 0) === 2)
+  })
+
+  test('the address is never written to again, by any way', async () => {
+    const { key } = await makeTraces('bob@example.com')
+    await erase('bob@example.com', key)
+    const again = await send('bob@example.com', key)
+    assert.deepEqual([again.status, again.body.error.code], [422, 'recipient_suppressed'])
+    const listed = await app.call('GET', '/api/v1/suppressions', { key })
+    assert.deepEqual([listed.body.data[0].email, listed.body.data[0].erased], [null, true])
+    const found = await app.call('GET', '/api/v1/suppressions?email=BOB@example.com', { key })
+    assert.equal(found.body.data.length, 1)
+    assert.equal((await app.call('DELETE', '/api/v1/suppressions/bob@example.com', { key })).status, 404)
+    await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'bob@example.com' } })
+    assert.equal((await app.call('GET', '/api/v1/suppressions', { key })).body.data.length, 1)
+  })
+
+  test('needs a confirmation, and an unknown address is suppressed with counts of nothing', async () => {
+    const { key } = await app.makeAccount()
+    const refused = await erase('who@example.com', key, false)
+    assert.deepEqual([refused.status, refused.body.error.code], [422, 'confirmation_required'])
+    const { body } = await erase('who@example.com', key)
+    assert.deepEqual(new Set(Object.values(body.erased)), new Set([0]))
+    assert.equal((await send('who@example.com', key)).status, 422)
+    assert.equal((await erase('who@example.com', key)).status, 200)
+  })
+
+  test('in one account does nothing in another', async () => {
+    const [one, two] = [await makeTraces('carl@example.com'), await makeTraces('carl@example.com')]
+    const before = await tracesOf(two.accountId, 'carl@example.com')
+    await erase('carl@example.com', one.key)
+    assert.deepEqual(await tracesOf(two.accountId, 'carl@example.com'), before)
+    assert.equal((await send('carl@example.com', two.key)).status, 202)
+  })
+})
+
+describe('exporting a person', () => {
+  test('gives all that is held in one document', async () => {
+    const { key } = await makeTraces('dora@example.com')
+    const { status, body } = await app.call('GET', '/api/v1/contacts/export?email=Dora@example.com', { key })
+    assert.equal(status, 200)
+    assert.deepEqual(
+      [body.email, body.contact.attributes, body.contact.tags],
+      ['dora@example.com', { FIRSTNAME: 'Ann' }, ['vip']],
+    )
+    assert.deepEqual([body.messages.length, body.consents[0].ip, body.suppression], [2, '192.0.2.1', null])
+    assert.ok(body.messages[0].events.length > 0 && body.messages[0].content.html)
+    assert.ok(body.history.length >= 2 && body.action_log.length >= 2)
+    assert.ok(!JSON.stringify(body).includes('account_id'))
+  })
+
+  test('of an unknown or another account’s address is a document of nothing', async () => {
+    const { key } = await app.makeAccount()
+    await makeTraces('emil@example.com')
+    const { body } = await app.call('GET', '/api/v1/contacts/export?email=emil@example.com', { key })
+    assert.deepEqual([body.contact, body.messages, body.suppression], [null, [], null])
+    assert.equal((await app.call('GET', '/api/v1/contacts/export?email=nobody', { key })).status, 422)
+  })
+})
+
+test('every table with a column about a person is known to the export and the erasure', async () => {
+  const Column = row<{ name: string; column: string }>({ name: text, column: text })
+  const columns = await db.many(
+    Column,
+    sql`
+    select c.table_name::text as name, c.column_name::text as column
+      from information_schema.columns c
+     where c.table_schema = 'public'
+       and exists (select 1
+                     from information_schema.columns a
+                    where a.table_schema = 'public' and a.table_name = c.table_name and a.column_name = 'account_id')
+       and (c.column_name ~ '(^|_)(email|recipient|contact_id|message_id|phone|sms|ip|address|sender|reply|reply_to)$'
+            or c.column_name in ('params', 'parts', 'raw', 'rows', 'faulty_rows', 'body'))
+     union
+    select 'upstream_unsuppressions', 'email'`,
+  )
+  const unknown = columns
+    .filter(
+      ({ name, column }) => !Object.hasOwn(sources, name) && !Object.hasOwn(harmless, `${name}.${column}`),
+    )
+    .map(({ name, column }) => `${name}.${column}`)
+  assert.deepEqual(unknown, [])
+})

@@ -1,0 +1,67 @@
+// What is held about a person, told; and all of it deleted, in one transaction.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { normalEmail } from '../../kernel/email-address.ts'
+import { newUuid } from '../../kernel/id.ts'
+import { invalidParameter } from '../../kernel/refusals.ts'
+import * as erase from './erase-queries.ts'
+import * as tell from './export-queries.ts'
+import type { Source } from './sources.ts'
+
+function personOf(ctx: Ctx, given: string): erase.Person {
+  const email = normalEmail(given)
+  if (email === undefined)
+    throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+  // Whole addresses only: ann@example.com does not stand in joann@example.com, nor in ann@example.com.au.
+  const literal = email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  const pattern = `(?<![a-z0-9!#$%&'*+/=?^_\`{|}~.-])${literal}(?![a-z0-9-]|\\.[a-z0-9])`
+  return { accountId: ctx.caller.accountId, email, pattern }
+}
+
+export async function exportPerson(ctx: Ctx, given: string) {
+  const who = personOf(ctx, given)
+  const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>) => (await asked).rows
+  const [contact = null] = await rows(tell.exportContact(ctx.db, who))
+  return {
+    email: who.email,
+    exported_at: ctx.now.toISOString(),
+    contact,
+    history: await rows(tell.exportHistory(ctx.db, who)),
+    consents: await rows(tell.exportConsents(ctx.db, who)),
+    lists: await rows(tell.exportLists(ctx.db, who)),
+    left_lists: await rows(tell.exportLeftLists(ctx.db, who)),
+    messages: await rows(tell.exportMessages(ctx.db, who)),
+    suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
+    soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
+    action_log: await rows(tell.exportActionLog(ctx.db, who)),
+  }
+}
+
+// Rows that hang on others go before them.
+const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] = [
+  ['history', erase.eraseHistory],
+  ['consents', erase.eraseConsents],
+  ['lists', erase.eraseMemberships],
+  ['left_lists', erase.eraseLeftLists],
+  ['contact', erase.eraseContactRow],
+  ['events', erase.eraseEvents],
+  ['attachments', erase.eraseAttachments],
+  ['queue', erase.eraseQueueRows],
+  ['captured', erase.eraseCaptured],
+  ['soft_bounces', erase.eraseSoftBounces],
+  ['action_log', erase.eraseFromActionLog],
+  ['remembered_replies', erase.eraseReplies],
+  ['imports', erase.eraseFromImports],
+  ['imports_under_way', erase.eraseFromChunks],
+]
+
+export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
+  const who = personOf(ctx, given)
+  const erased: Partial<Record<Source, number>> = {}
+  for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
+  await erase.eraseFromCopies(ctx.db, who)
+  erased.bodies = await erase.eraseBodies(ctx.db, who)
+  erased.messages = await erase.eraseMessages(ctx.db, who)
+  await erase.eraseUnsuppression(ctx.db, who)
+  erased.suppression = await erase.keepHash(ctx.db, who, { id: newUuid(), at: ctx.now })
+  return erased as Record<Source, number>
+}

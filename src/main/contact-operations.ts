@@ -1,0 +1,31 @@
+// Contacts and all that hangs on them.
+import * as attributes from '../features/contacts/attributes/api.v3.ts'
+import * as contacts from '../features/contacts/contacts/api.v3.ts'
+import * as folders from '../features/contacts/folders/api.v3.ts'
+import { importContactsV3 } from '../features/contacts/import/api.v3.ts'
+import { batchContactsV3 } from '../features/contacts/import/batch.api.v3.ts'
+import * as lists from '../features/contacts/lists/api.v3.ts'
+import { getProcessV3, listProcessesV3 } from '../features/contacts/processes/api.v3.ts'
+import * as segments from '../features/contacts/segments/api.v3.ts'
+import { checkUnsubscribeV3, confirmUnsubscribeV3 } from '../features/contacts/unsubscribe/api.v3.ts'
+import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
+import { eraseContactOwn, exportContactOwn } from '../features/privacy/api.own.ts'
+import type { Operation } from '../kernel/operation.ts'
+
+export function contactOperations(unsubscribeKeys: FindUnsubscribeKeys): Operation[] {
+  return [
+    ...Object.values(contacts),
+    importContactsV3,
+    batchContactsV3,
+    ...Object.values(attributes),
+    ...Object.values(lists),
+    ...Object.values(folders),
+    listProcessesV3,
+    getProcessV3,
+    ...Object.values(segments),
+    checkUnsubscribeV3(unsubscribeKeys),
+    confirmUnsubscribeV3(unsubscribeKeys),
+    eraseContactOwn,
+    exportContactOwn,
+  ]
+}
