@@ -39,16 +39,23 @@ export function validatorMaker() {
     const compiled = checks.flatMap(([part, schema, ajv]) =>
       schema ? [[part, ajv.compile(schema)] as const] : [],
     )
-    return (input) => compiled.flatMap(([part, check]) => faultsIn(part, check, input))
+    return (input) => compiled.flatMap(([part, check]) => faultsIn(op, part, check, input))
   }
 }
 
 const nothingExpected = { type: 'object', properties: {}, additionalProperties: false } as TSchema
 
-function faultsIn(part: Part, check: ValidateFunction, input: RawInput): Fault[] {
+function faultsIn(
+  { public: isPublic }: Operation,
+  part: Part,
+  check: ValidateFunction,
+  input: RawInput,
+): Fault[] {
   if (part === 'body' && input.body === undefined) input.body = {}
-  // Bodies are looked through when they are read; a path or a query may hold NUL, which no column can.
-  const nul = part === 'body' ? undefined : nulIn(input[part])
+  // Bodies are looked through when they are read; a query or a path may hold NUL, which no column can.
+  // What needs no key has a token in its path, which is right or wrong as a whole.
+  const isLooked = part === 'query' || (part === 'params' && !isPublic)
+  const nul = isLooked ? nulIn(input[part]) : undefined
   if (nul !== undefined)
     return [{ code: 'invalid_parameter', message: `${nul} contains the character NUL.`, param: nul }]
   if (check(input[part])) return []

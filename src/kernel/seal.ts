@@ -18,10 +18,12 @@ export function seal(key: Buffer, plain: Buffer, label: string): Buffer {
   return Buffer.concat([head, nonce, cipher.getAuthTag(), text])
 }
 
-export function unseal(key: Buffer, sealed: Buffer, label: string): Buffer {
+/** With whichever of the keys it was sealed. */
+export function unseal(keys: Buffer[], sealed: Buffer, label: string): Buffer {
   if (sealed.length < at.text || sealed[0] !== version)
     throw new SealFault('a sealed secret is not of a known form')
-  if (!sealed.subarray(at.keyId, at.nonce).equals(keyId(key)))
+  const key = keys.find((one) => sealed.subarray(at.keyId, at.nonce).equals(keyId(one)))
+  if (!key)
     throw new SealFault('a secret was sealed with another key: every process needs the same secret key')
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(at.nonce, at.tag))
     .setAAD(aad(sealed.subarray(0, at.nonce), label))

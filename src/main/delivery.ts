@@ -9,7 +9,7 @@ import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
-import { openSecretKey } from './secret-key.ts'
+import { openSecretKeys } from './secret-key.ts'
 import { concurrencyOf, readTransportUrl } from './transport-url.ts'
 import { openTransport, type TransportConfig } from './transports.ts'
 
@@ -36,7 +36,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     capture,
     retryFactor: config.retryFactor,
     leaseSeconds: config.leaseSeconds,
-    findDkimKeys: dkimKeyFinder({ db, secretKey: openSecretKey(config) }),
+    findDkimKeys: dkimKeyFinder({ db, secretKeys: openSecretKeys(config) }),
     track: (due, html) => trackHtml({ db, keys: trackingKeys, baseUrl }, due, html),
   })
   return {

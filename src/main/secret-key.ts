@@ -5,23 +5,10 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, ConfigFault } from './config.ts'
 
-/** Gives the key at its first need, so that nothing is written where nothing is sealed. */
-export type SecretKey = () => Promise<Buffer>
-
-/** Newest first. */
+/** Newest first; given at the first need, so that nothing is written where nothing is sealed. */
 export type SecretKeys = () => Promise<Buffer[]>
 
 type KeyConfig = Pick<Config, 'secretKey' | 'dataDir'>
-
-/** The newest alone. */
-export function openSecretKey(config: KeyConfig): SecretKey {
-  const keys = openSecretKeys(config)
-  return async () => {
-    const [newest] = await keys()
-    if (!newest) throw new Error('there is no secret key')
-    return newest
-  }
-}
 
 export function openSecretKeys({ secretKey, dataDir }: KeyConfig): SecretKeys {
   let asked: Promise<Buffer[]> | undefined

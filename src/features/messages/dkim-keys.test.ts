@@ -9,7 +9,7 @@ import { listDkimKeys } from './dkim-queries.ts'
 
 const secret = randomBytes(32)
 const app = await makeApp({ deliver: true, env: { POSTHORN_SECRET_KEY: secret.toString('base64') } })
-const needs = { db: app.pools.db, secretKey: async () => secret }
+const needs = { db: app.pools.db, secretKeys: async () => [secret] }
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const ed = generateKeyPairSync('ed25519')
 
@@ -68,7 +68,7 @@ test('the database holds no readable key, and a key is parsed once', async () =>
 })
 
 test('under another secret key nothing is sent unsigned in silence', async () => {
-  const find = dkimKeyFinder({ ...needs, secretKey: async () => randomBytes(32) })
+  const find = dkimKeyFinder({ ...needs, secretKeys: async () => [randomBytes(32)] })
   await assert.rejects(find(app.accountId, 'example.com'), /another key/)
   const strange = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   const ref = { accountId: app.accountId, domain: 'example.com', selector: 'x' }

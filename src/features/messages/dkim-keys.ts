@@ -7,7 +7,8 @@ import type { FindDkimKeys } from './compose-message.ts'
 import { type DkimKeyRow, listDkimKeys, upsertDkimKey } from './dkim-queries.ts'
 import type { DkimKey } from './mime/dkim.ts'
 
-export type SealNeeds = { db: Db; secretKey: () => Promise<Buffer> }
+/** The newest first: it seals; all of them open. */
+export type SealNeeds = { db: Db; secretKeys: () => Promise<Buffer[]> }
 
 export type DkimRef = { accountId: string; domain: string; selector: string }
 
@@ -15,7 +16,9 @@ export type DkimRef = { accountId: string; domain: string; selector: string }
 export async function storeDkimKey(needs: SealNeeds, ref: DkimRef, privateKey: KeyObject): Promise<void> {
   algorithmOf(privateKey)
   const der = privateKey.export({ type: 'pkcs8', format: 'der' })
-  const sealed = seal(await needs.secretKey(), der, labelOf(ref))
+  const [newest] = await needs.secretKeys()
+  if (!newest) throw new Error('there is no secret key')
+  const sealed = seal(newest, der, labelOf(ref))
   await upsertDkimKey(needs.db, { ...ref, sealed })
 }
 
@@ -41,12 +44,12 @@ type Owner = { accountId: string; domain: string }
 async function readKeys(needs: SealNeeds, { accountId, domain }: Owner): Promise<DkimKey[]> {
   const rows = await listDkimKeys(needs.db, accountId, domain)
   if (rows.length === 0) return []
-  const secret = await needs.secretKey()
-  return rows.map((row) => openKey(secret, { accountId, domain, selector: row.selector }, row))
+  const secrets = await needs.secretKeys()
+  return rows.map((row) => openKey(secrets, { accountId, domain, selector: row.selector }, row))
 }
 
-function openKey(secret: Buffer, ref: DkimRef, { private_key }: DkimKeyRow): DkimKey {
-  const der = unseal(secret, private_key, labelOf(ref))
+function openKey(secrets: Buffer[], ref: DkimRef, { private_key }: DkimKeyRow): DkimKey {
+  const der = unseal(secrets, private_key, labelOf(ref))
   const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' })
   return { domain: ref.domain, selector: ref.selector, privateKey, algorithm: algorithmOf(privateKey) }
 }

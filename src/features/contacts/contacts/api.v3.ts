@@ -28,6 +28,7 @@ export const listContactsV3 = operation({
     createdSince: Type.Optional(Type.String({ maxLength: 40 })),
     ids: Type.Optional(Type.Array(Type.String({ maxLength: 20 }), { maxItems: 20 })),
     listIds: Type.Optional(Type.Array(Type.String({ maxLength: 20 }), { maxItems: 50 })),
+    segmentId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     filter: Type.Optional(Type.String({ maxLength: 500, description: 'equals(ATTRIBUTE,"value")' })),
     ...listQuery,
   }),
@@ -36,7 +37,7 @@ export const listContactsV3 = operation({
     contacts: Type.Array(Contact),
     next_cursor: orNull(Type.String()),
   }),
-  refusals: [outOfRange],
+  refusals: [outOfRange, notFound],
 }).run(async (ctx, { query }) => {
   const { count, rows, nextCursor } = await pageOfContacts(ctx, query)
   return { count, contacts: rows.map(showContact), next_cursor: nextCursor }

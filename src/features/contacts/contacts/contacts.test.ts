@@ -255,6 +255,11 @@ describe('the list', () => {
       [3, 3],
     )
     assert.equal((await list(`?filter=${encodeURIComponent('equals(FIRSTNAME,"F1")')}`)).count, 2)
+    const segment = { name: 'ones', attribute: 'FIRSTNAME', operator: 'eq', value: 'F1' }
+    const { body: made } = await app.call('POST', '/v3/segments', { key, body: segment })
+    const ones = await list(`?segmentId=${made.id}&limit=1`)
+    assert.deepEqual([ones.count, ones.contacts.length], [2, 1])
+    assert.equal((await list('?segmentId=999999')).code, 'document_not_found')
     assert.equal((await list('?createdSince=2999-01-01T00:00:00Z')).count, 0)
     assert.equal((await list('?limit=1001')).code, 'out_of_range')
     assert.equal((await list('?filter=all')).code, 'invalid_parameter')

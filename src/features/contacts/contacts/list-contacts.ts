@@ -5,6 +5,7 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { readValue } from '../attributes/values.ts'
+import { conditionOf, readSegment } from '../segments/write-segment.ts'
 import { type ContactFilter, countContacts, keptCount, listContacts } from './queries.ts'
 import type { ContactRow } from './row-queries.ts'
 
@@ -13,6 +14,7 @@ export type ContactsAsked = {
   createdSince?: string
   ids?: string[]
   listIds?: string[]
+  segmentId?: number
   filter?: string
   limit?: number
   offset?: number
@@ -39,8 +41,16 @@ async function readFilter(ctx: Ctx, asked: ContactsAsked): Promise<ContactFilter
     createdSince: readTime(asked.createdSince, 'createdSince'),
     ids: readIds(asked.ids, 'ids'),
     listIds: readIds(asked.listIds, 'listIds'),
+    segment: await readSegmentOf(ctx, asked),
     equals: asked.filter ? await readEquals(ctx, asked.filter) : undefined,
   }
+}
+
+async function readSegmentOf(ctx: Ctx, { segmentId, listIds }: ContactsAsked) {
+  if (segmentId === undefined) return undefined
+  if (listIds !== undefined)
+    throw invalidParameter({ message: 'segmentId and listIds cannot be used together', param: 'segmentId' })
+  return conditionOf(await readSegment(ctx, segmentId))
 }
 
 /** Counting a million contacts takes far longer than a page of them: whole accounts and lists are kept counted. */

@@ -2,6 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
+import { type Condition, inSegment } from '../segments/condition-queries.ts'
 import { ContactShape, type ContactStatus, contactColumns } from './row-queries.ts'
 
 /** One way to say which contact. */
@@ -35,6 +36,7 @@ export type ContactFilter = {
   ids?: string[]
   listIds?: string[]
   equals?: { attribute: string; value: string }
+  segment?: Condition
 }
 
 function matches(filter: ContactFilter): Sql {
@@ -42,6 +44,7 @@ function matches(filter: ContactFilter): Sql {
     ${when(filter.modifiedSince, (since) => sql`and c.modified_at >= ${since}`)}
     ${when(filter.createdSince, (since) => sql`and c.created_at >= ${since}`)}
     ${when(filter.ids, (ids) => sql`and c.id = any(${ids}::bigint[])`)}
+    ${when(filter.segment, (condition) => sql`and ${inSegment(condition)}`)}
     ${when(filter.equals, ({ attribute, value }) => sql`and c.attributes -> ${attribute} = ${value}::jsonb`)}
     ${when(
       filter.listIds,
