@@ -147,8 +147,8 @@ export const settings = {
   ),
   secretKey: setting(
     'POSTHORN_SECRET_KEY',
-    'seals secrets and signs links, 32 octets; old ones follow after commas, so that their links stay valid;' +
-      ' the file secret-key in the data folder, one key a line, when absent',
+    // The file in the data folder takes one key a line, in the same order.
+    'seals secrets, signs links: 32 octets, older ones after commas; a file when absent',
     secretKeys,
   ),
   rateLimitFactor: setting(
