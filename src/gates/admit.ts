@@ -4,6 +4,7 @@ import { type Operation, operationId } from '../kernel/operation.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import {
   databaseUnavailable,
+  isDatabaseDown,
   keyUnknown,
   rateLimited,
   scopeMissing,
@@ -56,10 +57,6 @@ export function admitPublic(gates: Gates, op: Operation, { requestId, ip }: Call
   return { op, caller: nobody, now: gates.now(), requestId, ip, rate: undefined, isDown: false }
 }
 
-export function isDatabaseDown(error: unknown): boolean {
-  return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
-}
-
 /** The first gate alone, for what is not yet a call of one operation. */
 export async function admitAnyKey(
   gates: Gates,
@@ -100,7 +97,7 @@ const mostPerMinute = 2_000_000_000
 
 async function takeTurn(gates: Gates, admission: Admission, limits: Record<string, number>): Promise<void> {
   const { op, caller } = admission
-  const operation = operationId(op)
+  const operation = op.countedAs ?? operationId(op)
   const perMinute = limits[operation] ?? op.perMinute
   const allowed = Math.min(mostPerMinute, Math.floor(perMinute * gates.rateFactor))
   const rate = await gates.takeTurn({ accountId: caller.accountId, operation, allowed })

@@ -41,6 +41,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   public?: true
   effect: Effect
   perMinute?: number
+  /** What its turns are counted as, and its limit set by, when that is not its own name. */
+  countedAs?: string
   idempotent?: true
   params?: P
   query?: Q
@@ -90,6 +92,7 @@ export type Operation = {
   public: boolean
   effect: Effect
   perMinute: number
+  countedAs?: string
   idempotent: boolean
   params?: TObject
   query?: TObject

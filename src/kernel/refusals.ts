@@ -1,5 +1,5 @@
 // The reasons to say no that every operation shares.
-import { refusal } from './refusal.ts'
+import { Refusal, refusal } from './refusal.ts'
 
 export const unauthorized = refusal({
   code: 'unauthorized',
@@ -116,6 +116,10 @@ export const databaseUnavailable = refusal({
   message: 'The database cannot be reached at the moment.',
   hint: 'Call again later; use the same Idempotency-Key to be safe.',
 })
+
+export function isDatabaseDown(error: unknown): boolean {
+  return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
+}
 
 export const internalError = refusal({
   code: 'internal',

@@ -1,4 +1,5 @@
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
+import { relayTurns } from '../features/messages/relay/api.smtp.ts'
 // The whole interface, in the order of the specification.
 
 import { getAccount, type Relay } from '../features/accounts/account/api.v3.ts'
@@ -110,5 +111,5 @@ export function declarationsOnly(): Operation[] {
 }
 
 export function knownOperationIds(): string[] {
-  return declarationsOnly().map(operationId)
+  return [...declarationsOnly().map(operationId), relayTurns]
 }

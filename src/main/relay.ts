@@ -8,6 +8,7 @@ import { refuseForeignSender } from '../features/accounts/usage/spend-sending.ts
 import { type Submitted, submitOverSmtp } from '../features/messages/relay/api.smtp.ts'
 import { checkRecipient } from '../features/messages/relay/check-recipient.ts'
 import { idempotencyHeaders, openMail, valueIn } from '../features/messages/relay/mail.ts'
+import { admit } from '../gates/admit.ts'
 import { type Gates, openGates } from '../gates/gates.ts'
 import { perform } from '../gates/perform.ts'
 import type { Caller } from '../kernel/ctx.ts'
@@ -16,7 +17,6 @@ import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import { unauthorized } from '../kernel/refusals.ts'
 import { baseUrlOf, type Config } from './config.ts'
-import { admitToRelay } from './relay-gate.ts'
 import { openTlsPair } from './tls-pair.ts'
 import type { Pools } from './wire.ts'
 
@@ -55,7 +55,7 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
     ...limits,
     login: async ({ user, password, ip, requestId }) => {
       if (user === '') throw unauthorized()
-      const { caller } = await admitToRelay(gates, op, { apiKey: password, ip, requestId })
+      const { caller } = await admit(gates, op, { apiKey: password, ip, requestId })
       return { apiKey: password, caller }
     },
     checkSender: async ({ caller }, address) => {
@@ -98,7 +98,7 @@ async function accept(
 ): Promise<{ id: string }> {
   const { envelopeFrom, recipients, raw, requestId, ip } = given
   // Again for each message: the key may have been revoked or changed since the login.
-  const admission = await admitToRelay(gates, op, { apiKey, ip, requestId })
+  const admission = await admit(gates, op, { apiKey, ip, requestId })
   const mail = openMail(raw)
   const body = { envelope_from: envelopeFrom, recipients, mail }
   const key = valueIn(mail, ...idempotencyHeaders)

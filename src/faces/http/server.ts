@@ -7,16 +7,13 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import type { FindUnsubscribeKeys } from '../../features/contacts/unsubscribe/tokens.ts'
 import { recordRefusal } from '../../gates/audit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { asRefusal } from '../../gates/reply.ts'
 import { parseJson } from '../../kernel/json.ts'
 import type { Operation } from '../../kernel/operation.ts'
-import { statusOf } from '../../kernel/refusal.ts'
 import { pathUnknown } from '../../kernel/refusals.ts'
-import type { PageAnswer } from '../pages/html.ts'
-import { answerFailed, answerMissing, answerPage, largestForm, pageNames } from '../pages/pages.ts'
+import { answerMissing } from '../pages/pages.ts'
 import { refusalOfFramework, sendRefusal } from './errors.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
@@ -26,14 +23,13 @@ import { answerBrokenRequest } from './raw-errors.ts'
 import { requestIdOf } from './request-id.ts'
 import { bindOperations } from './routes.ts'
 import { serveTracking, type TrackingFaceNeeds } from './tracking.ts'
+import { isOfPage, sendPage, serveUnsubscribe, type UnsubscribeNeeds } from './unsubscribe.ts'
 
 export type HttpNeeds = PageNeeds &
   ProbeNeeds &
   HookFaceNeeds &
   TrackingFaceNeeds &
   UnsubscribeNeeds & { operations: Operation[]; trustedProxies: number }
-
-type UnsubscribeNeeds = { gates: Gates; unsubscribeKeys: FindUnsubscribeKeys }
 
 export type HttpFace = {
   /** Gives the port, which differs from the asked one when that is 0. */
@@ -134,44 +130,4 @@ function answerErrors(app: FastifyInstance, gates: Gates): void {
     request.refusedWith = pathUnknown.declaration.code
     return sendRefusal(request, reply, pathUnknown())
   })
-}
-
-const form = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i
-
-type PageRoute = { Params: { token: string }; Body: Buffer | undefined }
-
-async function serveUnsubscribe(app: FastifyInstance, { gates, unsubscribeKeys }: UnsubscribeNeeds) {
-  const needs = { db: gates.db, now: gates.now, findKeys: unsubscribeKeys }
-  await app.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, raw: Buffer) => raw)
-    // Whatever a mail program calls its body, the framework must not refuse it.
-    scope.addHook('onRequest', async ({ headers }) => {
-      if (headers['content-type'] !== undefined && !form.test(headers['content-type']))
-        headers['content-type'] = 'application/octet-stream'
-    })
-    scope.setErrorHandler(async (error: FastifyError, request, reply) => {
-      const refusal = refusalOfFramework(error) ?? asRefusal(error, gates.log, { requestId: request.id })
-      request.refusedWith = refusal.code
-      return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
-    })
-    for (const page of pageNames) {
-      scope.route<PageRoute>({
-        method: ['GET', 'POST'],
-        url: `/${page}/:token`,
-        bodyLimit: largestForm,
-        handler: async ({ method, params, headers, body }, reply) => {
-          const asked = { page, token: params.token, isPost: method === 'POST', headers, body }
-          return sendPage(reply, await answerPage(needs, asked))
-        },
-      })
-    }
-  })
-}
-
-/** A mutilated link may match no route, and still a person follows it. */
-const isOfPage = ({ url }: FastifyRequest) => pageNames.some((name) => url.startsWith(`/${name}/`))
-
-function sendPage(reply: FastifyReply, { status, headers, body }: PageAnswer): FastifyReply {
-  return reply.code(status).headers(headers).send(body)
 }

@@ -7,7 +7,7 @@ import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
 import { Refusal } from '../../kernel/refusal.ts'
-import { databaseUnavailable } from '../../kernel/refusals.ts'
+import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
 import { claimDue, type DueRow, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
 import { lanes, type Stream } from './model.ts'
@@ -165,7 +165,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
         await settleTogether(handedOver)
         return
       } catch (error) {
-        if (isStopping || !isOutage(error)) throw error
+        if (isStopping || !isDatabaseDown(error)) throw error
         await sleep(idleMs)
       }
     }
@@ -182,10 +182,6 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       await giveBack()
     },
   }
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
 }
 
 /** Not more than the upstream takes long before the lease ends. */

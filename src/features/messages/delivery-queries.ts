@@ -208,12 +208,25 @@ export type NewEvent = {
   data: string
 }
 
+/** Of messages that are still there: one that was erased meanwhile leaves nothing behind. */
 export function insertEvents(db: Db, events: NewEvent[]) {
+  return db.run(eventRows(events))
+}
+
+/** For messages that are themselves written with the commit. */
+export function insertEventsLast(db: Db, events: NewEvent[]) {
+  return db.runLast(eventRows(events))
+}
+
+function eventRows(events: NewEvent[]) {
   const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
-  return db.run(sql`
+  return sql`
     insert into message_events (id, account_id, message_id, type, at, data)
-    select *
+    select e.*
       from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
                   ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
-    on conflict (account_id, id) do nothing`)
+           as e (id, account_id, message_id, type, at, data)
+      join messages m on m.id = e.message_id and m.account_id = e.account_id
+       for key share of m
+    on conflict (account_id, id) do nothing`
 }

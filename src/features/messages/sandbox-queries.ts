@@ -11,10 +11,15 @@ type NewCaptured = {
   at: Date
 }
 
+/** Of a message that is still there: one that was erased meanwhile leaves nothing behind. */
 export function insertCaptured(db: Db, one: NewCaptured) {
   return db.run(sql`
     insert into captured_messages (id, account_id, message_id, recipient, raw, received_at)
-    values (${one.id}, ${one.accountId}, ${one.messageId}, ${one.recipient}, ${one.raw}, ${one.at})
+    select ${one.id}::uuid, m.account_id, m.id, ${one.recipient}, ${one.raw}::bytea, ${one.at}::timestamptz
+      from messages m
+     where m.account_id = ${one.accountId}
+       and m.id = ${one.messageId}
+       for key share
     on conflict (account_id, message_id) do nothing`)
 }
 

@@ -14,6 +14,12 @@ const contactId = ({ accountId, email }: Person) =>
 const messageIds = ({ accountId, email }: Person) =>
   sql`(select id from messages where account_id = ${accountId} and recipient = ${email})`
 
+/** Waits for what is being recorded about them; what comes later finds no message. */
+export function lockMessages(db: Db, { accountId, email }: Person) {
+  return db.run(sql`
+    select 1 from messages where account_id = ${accountId} and recipient = ${email} order by id for update`)
+}
+
 export function eraseHistory(db: Db, who: Person) {
   return db.run(
     sql`delete from contact_history where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,

@@ -16,7 +16,7 @@ const send = (to: string, key: string, more = {}) =>
   app.call('POST', '/api/v1/transactional/send', {
     key,
     body: { from: 'shop@example.com', to, subject: 'Hello', html: '<p>Hi</p>', ...more },
-    headers: { 'idempotency-key': `k ${to}` },
+    headers: { 'idempotency-key': `k ${to} ${JSON.stringify(more)}` },
   })
 
 /** An account in which a person has left traces everywhere, and somebody of a similar address too. */
@@ -42,6 +42,10 @@ async function makeTraces(email: string) {
     textContent: 'x',
   }
   await app.call('POST', '/v3/smtp/email', { key, body: both })
+  await until(async () => {
+    const reply = await app.call('GET', '/api/v1/messages?status=delivered', { key })
+    return reply.body.data.length === 4
+  }, 'all messages to be delivered')
   return { accountId, key, other }
 }
 
@@ -109,6 +113,21 @@ describe('erasing a person', () => {
     assert.deepEqual(new Set(Object.values(body.erased)), new Set([0]))
     assert.equal((await send('who@example.com', key)).status, 422)
     assert.equal((await erase('who@example.com', key)).status, 200)
+  })
+
+  test('while a message is on its way leaves nothing of it either', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const sending = Array.from({ length: 30 }, (_, i) => send('fast@example.com', key, { tag: `n${i}` }))
+    await Promise.all(sending)
+    await Promise.all([erase('fast@example.com', key), send('other@example.com', key)])
+    await until(async () => {
+      const { n } = await db.one(
+        row<{ n: number }>({ n: int }),
+        sql`select count(*)::int as n from delivery_queue where account_id = ${accountId}`,
+      )
+      return n === 0
+    }, 'the queue to be empty')
+    assert.deepEqual(await tracesOf(accountId, 'fast@example.com'), {})
   })
 
   test('in one account does nothing in another', async () => {

@@ -57,6 +57,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
 export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
   const who = personOf(ctx, given)
   const erased: Partial<Record<Source, number>> = {}
+  await erase.lockMessages(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await erase.eraseFromCopies(ctx.db, who)
   erased.bodies = await erase.eraseBodies(ctx.db, who)

@@ -68,14 +68,16 @@ export type NewSuppression = SuppressionRef & {
 }
 
 /** The first reason stays: it is what stopped the address. That of an erased person is not written down again. */
-export function insertSuppression(db: Db, one: NewSuppression) {
+export function insertSuppressions(db: Db, suppressions: NewSuppression[]) {
   return db.run(sql`
     insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    select ${one.accountId}, ${one.email}, ${one.reason}, ${one.source}, ${one.messageId}::uuid, ${one.at}::timestamptz,
-           ${one.id}::uuid
+    select n."accountId", n.email, n.reason, n.source, n."messageId", n.at, n.id
+      from json_to_recordset(${JSON.stringify(suppressions)}::json)
+           as n (id uuid, "accountId" bigint, email text, reason text, source text, "messageId" uuid, at timestamptz)
      where not exists (select 1
                          from suppressions e
-                        where e.account_id = ${one.accountId} and e.email = erased_name(${one.email}))
+                        where e.account_id = n."accountId" and e.email = erased_name(n.email))
+     order by n."accountId", n.email
     on conflict (account_id, email) do nothing`)
 }
 

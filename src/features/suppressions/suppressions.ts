@@ -4,7 +4,7 @@ import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
-import { deleteSuppression, insertSuppression, listSuppressions, type SuppressionRef } from './queries.ts'
+import { deleteSuppression, insertSuppressions, listSuppressions, type SuppressionRef } from './queries.ts'
 import { queueUnsuppression } from './upstream-queries.ts'
 
 export const reasons = ['hard_bounce', 'soft_bounce_limit', 'complaint', 'unsubscribe', 'manual'] as const
@@ -13,8 +13,15 @@ export type Reason = (typeof reasons)[number]
 type Why = { reason: Reason; source: string; messageId: string | null; at: Date }
 
 /** True when the address was not suppressed before. */
-export async function suppress(db: Db, { accountId, email }: SuppressionRef, why: Why): Promise<boolean> {
-  return (await insertSuppression(db, { id: newUuid(), accountId, email, ...why })) > 0
+export async function suppress(db: Db, ref: SuppressionRef, why: Why): Promise<boolean> {
+  return (await suppressAll(db, [ref], why)) > 0
+}
+
+export function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Promise<number> {
+  return insertSuppressions(
+    db,
+    refs.map(({ accountId, email }) => ({ id: newUuid(), accountId, email, ...why })),
+  )
 }
 
 export async function suppressByHand(ctx: Ctx, given: string) {

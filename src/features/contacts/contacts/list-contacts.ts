@@ -2,6 +2,7 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Page } from '../../../kernel/page.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
+import { readSince } from '../../../kernel/v3/dates.ts'
 import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { readValue } from '../attributes/values.ts'
@@ -37,8 +38,8 @@ export async function pageOfContacts(
 
 async function readFilter(ctx: Ctx, asked: ContactsAsked): Promise<ContactFilter> {
   return {
-    modifiedSince: readTime(asked.modifiedSince, 'modifiedSince'),
-    createdSince: readTime(asked.createdSince, 'createdSince'),
+    modifiedSince: readSince(asked.modifiedSince, 'modifiedSince'),
+    createdSince: readSince(asked.createdSince, 'createdSince'),
     ids: readIds(asked.ids, 'ids'),
     listIds: readIds(asked.listIds, 'listIds'),
     segment: await readSegmentOf(ctx, asked),
@@ -62,13 +63,6 @@ async function countOf({ db, caller }: Ctx, filter: ContactFilter): Promise<numb
     return kept?.count ?? 0
   }
   return (await countContacts(db, caller.accountId, filter)).count
-}
-
-function readTime(text: string | undefined, param: string): Date | undefined {
-  if (!text) return undefined
-  const at = new Date(text)
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(at.getTime())) return at
-  throw invalidParameter({ message: `${param} must be a time such as 2026-11-15T12:00:00Z`, param })
 }
 
 /** Given as several parameters, or as one with commas. */

@@ -55,6 +55,7 @@ function matches(filter: ContactFilter): Sql {
     )}`
 }
 
+/** Walks from the newest on, or the oldest, and stops when the page is full; nothing is sorted. */
 export function listContacts(db: Db, accountId: string, filter: ContactFilter, slice: Slice) {
   const order = slice.ascending ? sql`c.id` : sql`c.id desc`
   const beyond = (after: string) => (slice.ascending ? sql`and c.id > ${after}` : sql`and c.id < ${after}`)

@@ -21,19 +21,26 @@ const Change = row<ChangeRow>({
   source: text,
 })
 
-export type NewChange = { id: string; attribute: string; old_value: unknown; new_value: unknown }
+export type NewChange = {
+  id: string
+  contact_id: string
+  attribute: string
+  old_value: unknown
+  new_value: unknown
+}
 
-export function insertChanges(
+export async function insertChanges(
   db: Db,
-  of: { accountId: string; contactId: string; at: Date; source: string },
+  of: { accountId: string; at: Date; source: string },
   changes: NewChange[],
-) {
-  return db.run(sql`
+): Promise<void> {
+  if (changes.length === 0) return
+  await db.run(sql`
     insert into contact_history (account_id, contact_id, id, attribute, old_value, new_value, changed_at, source)
-    select ${of.accountId}, ${of.contactId}, h.id, h.attribute, nullif(h.old_value, 'null'),
+    select ${of.accountId}, h.contact_id, h.id, h.attribute, nullif(h.old_value, 'null'),
            nullif(h.new_value, 'null'), ${of.at}, ${of.source}
       from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
-           as h (id uuid, attribute text, old_value jsonb, new_value jsonb)`)
+           as h (id uuid, contact_id bigint, attribute text, old_value jsonb, new_value jsonb)`)
 }
 
 export function listChanges(
@@ -118,33 +125,4 @@ export function removeTags(db: Db, { accountId, contactId, tags, at }: TagChange
      where account_id = ${accountId} and id = ${contactId}
     returning tags`,
   )
-}
-
-const Known = row<{ id: string }>({ id: text })
-
-/** They stay as long as the transaction lasts. */
-export function findLists(db: Db, accountId: string, ids: string[]) {
-  return db.many(
-    Known,
-    sql`select id from lists where account_id = ${accountId} and id = any(${ids}::bigint[]) for key share`,
-  )
-}
-
-type Membership = { accountId: string; contactId: string; listIds: string[]; at: Date }
-
-/** Who is put on a list again has not left it any more. */
-export async function joinLists(db: Db, { accountId, contactId, listIds, at }: Membership) {
-  await db.run(sql`
-    insert into list_members (account_id, list_id, contact_id, added_at)
-    select ${accountId}, id, ${contactId}, ${at} from unnest(${listIds}::bigint[]) as id order by id
-    on conflict do nothing`)
-  await db.run(sql`
-    delete from list_unsubscriptions
-     where account_id = ${accountId} and contact_id = ${contactId} and list_id = any(${listIds}::bigint[])`)
-}
-
-export function leaveLists(db: Db, { accountId, contactId, listIds }: Omit<Membership, 'at'>) {
-  return db.run(sql`
-    delete from list_members
-     where account_id = ${accountId} and contact_id = ${contactId} and list_id = any(${listIds}::bigint[])`)
 }

@@ -5,6 +5,8 @@ import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { lift, suppress } from '../../suppressions/suppressions.ts'
 import type { Value } from '../attributes/values.ts'
+import { addMembers, removeMembers } from '../lists/member-queries.ts'
+import { holdLists } from '../lists/queries.ts'
 import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
 import {
   type ContactFields,
@@ -17,7 +19,7 @@ import {
 } from './queries.ts'
 import { holdContact } from './read-ref.ts'
 import type { ContactRow, ContactStatus } from './row-queries.ts'
-import { findLists, insertChanges, insertConsent, joinLists, leaveLists } from './trail-queries.ts'
+import { insertChanges, insertConsent } from './trail-queries.ts'
 
 export const contactExists = refusal({
   code: 'duplicate_parameter',
@@ -91,7 +93,7 @@ async function refuseUnknownLists(
 ): Promise<void> {
   const asked = [...new Set([...(listIds ?? []), ...(unlinkListIds ?? [])])].map(String)
   if (asked.length === 0) return
-  const known = new Set((await findLists(db, caller.accountId, asked)).map(({ id }) => id))
+  const known = new Set((await holdLists(db, caller.accountId, asked)).map(({ id }) => id))
   const unknown = asked.find((id) => !known.has(id))
   if (unknown !== undefined)
     throw invalidParameter({ message: `List ID ${unknown} does not exist`, param: 'listIds' })
@@ -156,19 +158,19 @@ async function takenBy(ctx: Ctx, fields: Plain, verb: 'create' | 'update', own?:
 type Step = { before: Plain; after: Plain; body: ContactBody }
 
 async function record(ctx: Ctx, id: string, { before, after, body }: Step): Promise<void> {
-  const of = { accountId: ctx.caller.accountId, contactId: id, at: ctx.now, source: 'api' }
-  const changes = changesOf(before, after)
-  if (changes.length > 0) await insertChanges(ctx.db, of, changes)
+  const { accountId } = ctx.caller
+  await insertChanges(ctx.db, { accountId, at: ctx.now, source: 'api' }, changesOf(id, before, after))
   await recordConsent(ctx, id, before, after)
-  const listIds = (body.listIds ?? []).map(String)
-  const leaving = (body.unlinkListIds ?? []).map(String)
-  if (listIds.length > 0) await joinLists(ctx.db, { ...of, listIds })
-  if (leaving.length > 0) await leaveLists(ctx.db, { ...of, listIds: leaving })
+  for (const listId of sorted(body.listIds)) await addMembers(ctx.db, { accountId, listId }, [id], ctx.now)
+  for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
   if (typeof body.emailBlacklisted === 'boolean' && after.email !== null)
     await blacklist(ctx, after.email, body.emailBlacklisted)
 }
 
-function changesOf(before: Plain, after: Plain) {
+/** Two changes count up the same lists in the same order, and do not wait for each other. */
+const sorted = (ids: number[] | null | undefined) => [...new Set(ids ?? [])].sort((a, b) => a - b).map(String)
+
+function changesOf(contactId: string, before: Plain, after: Plain) {
   const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
   const pairs: [string, unknown, unknown][] = [
     ...[...names].map((name): [string, unknown, unknown] => [
@@ -184,6 +186,7 @@ function changesOf(before: Plain, after: Plain) {
     .filter(([, from, to]) => JSON.stringify(from ?? null) !== JSON.stringify(to ?? null))
     .map(([attribute, from, to]) => ({
       id: newUuid(),
+      contact_id: contactId,
       attribute,
       old_value: from ?? null,
       new_value: to ?? null,

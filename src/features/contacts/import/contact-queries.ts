@@ -2,7 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
-import type { Change, Consent, KnownContact } from './apply-rows.ts'
+import type { Consent, KnownContact } from './apply-rows.ts'
 
 const Known = row<KnownContact>({
   id: text,
@@ -89,16 +89,6 @@ export function updateContacts(db: Db, accountId: string, updates: ContactUpdate
        and c.id = u.id`)
 }
 
-export type NewChange = Change & { id: string; contact_id: string }
-
-export function insertHistory(db: Db, accountId: string, changes: NewChange[], at: Date) {
-  return db.run(sql`
-    insert into contact_history (account_id, contact_id, id, attribute, old_value, new_value, changed_at, source)
-    select ${accountId}, h.contact_id, h.id, h.attribute, h.old_value, h.new_value, ${at}, 'import'
-      from json_to_recordset(${JSON.stringify(changes)}::json)
-           as h (contact_id bigint, id uuid, attribute text, old_value jsonb, new_value jsonb)`)
-}
-
 export type NewConsent = Consent & { id: string; contact_id: string }
 
 export function insertConsents(
@@ -112,20 +102,6 @@ export function insertConsents(
     select ${accountId}, n.contact_id, n.id, n.date, n.source, ${id}, ${at}
       from json_to_recordset(${JSON.stringify(consents)}::json)
            as n (contact_id bigint, id uuid, date timestamptz, source text)`)
-}
-
-export function insertManualSuppressions(
-  db: Db,
-  accountId: string,
-  suppressed: { id: string; email: string }[],
-  at: Date,
-) {
-  return db.run(sql`
-    insert into suppressions (account_id, email, reason, source, created_at, id)
-    select ${accountId}, n.email, 'manual', 'import', ${at}, n.id
-      from json_to_recordset(${JSON.stringify(suppressed)}::json) as n (id uuid, email text)
-     order by n.email
-    on conflict (account_id, email) do nothing`)
 }
 
 export type Joining = { contact_id: string; consented_at: Date | null }

@@ -1,19 +1,13 @@
 // One chunk of an import, in one transaction with the marker that says it is done.
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
+import { suppressAll } from '../../suppressions/suppressions.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import type { Attribute } from '../attributes/values.ts'
+import { insertChanges } from '../contacts/trail-queries.ts'
 import type { FaultyRow } from '../processes/queries.ts'
 import { applyRow, changesOf, type Draft, draftsOf, isChanged } from './apply-rows.ts'
-import {
-  insertConsents,
-  insertContacts,
-  insertHistory,
-  insertManualSuppressions,
-  joinLists,
-  lockKnown,
-  updateContacts,
-} from './contact-queries.ts'
+import { insertConsents, insertContacts, joinLists, lockKnown, updateContacts } from './contact-queries.ts'
 import type { GivenRow } from './given-rows.ts'
 import type { ClaimedProcess, Tally } from './process-queries.ts'
 import { type ReadRow, RowFault, readRow } from './read-row.ts'
@@ -77,14 +71,14 @@ async function writeDrafts(db: Db, process: ClaimedProcess, drafts: Draft[], at:
   const changes = drafts.flatMap((draft) =>
     changesOf(draft).map((change) => ({ ...change, ...contact(draft) })),
   )
-  if (changes.length > 0) await insertHistory(db, accountId, changes, at)
+  await insertChanges(db, { accountId, at, source: 'import' }, changes)
   const consents = drafts.flatMap((draft) =>
     draft.consents.map((consent) => ({ ...consent, ...contact(draft) })),
   )
   if (consents.length > 0) await insertConsents(db, { accountId, id }, consents, at)
   if (settings.emailBlacklist) {
-    const suppressed = drafts.flatMap(({ now: { email } }) => (email ? { id: newUuid(), email } : []))
-    await insertManualSuppressions(db, accountId, suppressed, at)
+    const refs = drafts.flatMap(({ now: { email } }) => (email ? { accountId, email } : []))
+    await suppressAll(db, refs, { reason: 'manual', source: 'import', messageId: null, at })
   }
   if (settings.listIds.length === 0 || drafts.length === 0) return 0
   const joining = drafts.map((draft) => ({

@@ -164,23 +164,3 @@ export async function failProcess(db: Db, { accountId, id }: ProcessRef, error: 
            completed_at = greatest(${at}::timestamptz, created_at)
      where account_id = ${accountId} and id = ${id} and status in ('queued', 'processing')`)
 }
-
-export function findListIds(db: Db, accountId: string, ids: string[]) {
-  return db.many(Id, sql`select id from lists where account_id = ${accountId} and id = any(${ids}::bigint[])`)
-}
-
-export function findFolderId(db: Db, accountId: string, id: number) {
-  return db.maybe(Id, sql`select id from folders where account_id = ${accountId} and id = ${id}`)
-}
-
-type NewList = { accountId: string; name: string; folderId: string | null; at: Date }
-
-export function insertImportList(db: Db, { accountId, name, folderId, at }: NewList) {
-  return db.one(
-    Id,
-    sql`
-    insert into lists (account_id, name, folder_id, created_at)
-    values (${accountId}, ${name}, ${folderId}, ${at})
-    returning id`,
-  )
-}

@@ -1,11 +1,13 @@
 // Takes an import on: what is asked is checked, the rows are stored, and the answer does not wait for the work.
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
-import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
-import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
+import { given, optional } from '../../../kernel/v3/lenient.ts'
+import { holdLists } from '../lists/queries.ts'
+import { createList } from '../lists/write-list.ts'
 import { rowsOfCsv, rowsOfJson } from './given-rows.ts'
-import { findFolderId, findListIds, insertImportList, insertProcess } from './process-queries.ts'
+import { insertProcess } from './process-queries.ts'
 import { storeRows } from './store-rows.ts'
 
 const ListId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -98,22 +100,13 @@ function readUrl(text: string | undefined, param: string): string | null {
 async function readLists(ctx: Ctx, { listIds, newList }: ImportBody): Promise<string[]> {
   const wanted = [...new Set(listIds ?? [])].map(String)
   if (newList) {
-    if (wanted.length === 0) return [await makeList(ctx, newList)]
+    const { listName: name, folderId } = newList
+    if (wanted.length === 0) return [String(await createList(ctx, { name, folderId }))]
     throw invalidParameter({ message: 'Only one of listIds and newList can be given', param: 'newList' })
   }
   if (wanted.length === 0) return []
-  const found = new Set((await findListIds(ctx.db, ctx.caller.accountId, wanted)).map(({ id }) => id))
+  const found = new Set((await holdLists(ctx.db, ctx.caller.accountId, wanted)).map(({ id }) => id))
   const unknown = wanted.filter((id) => !found.has(id))
   if (unknown.length === 0) return wanted
   throw invalidParameter({ message: `List ID does not exist: ${unknown.join(', ')}`, param: 'listIds' })
-}
-
-async function makeList(ctx: Ctx, newList: NonNullable<ImportBody['newList']>): Promise<string> {
-  const { accountId } = ctx.caller
-  const name = oneLine(newList.listName ?? '').replaceAll('\0', '')
-  if (name === '') throw missingParameter({ message: 'List name is missing', param: 'newList' })
-  const folder = newList.folderId ? await findFolderId(ctx.db, accountId, newList.folderId) : null
-  if (folder === undefined) throw notFound({ message: 'Folder ID does not exist', param: 'newList' })
-  const list = { accountId, name, folderId: folder?.id ?? null, at: ctx.now }
-  return (await insertImportList(ctx.db, list)).id
 }

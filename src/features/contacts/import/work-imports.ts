@@ -3,7 +3,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
-import { invalidParameter } from '../../../kernel/refusals.ts'
+import { invalidParameter, isDatabaseDown } from '../../../kernel/refusals.ts'
 import { decodeFile, type FetchedFile } from './decode.ts'
 import { rowsOfCsv, rowsOfJson } from './given-rows.ts'
 import { importChunk } from './import-chunk.ts'
@@ -88,7 +88,7 @@ async function readFile(needs: ImportNeeds, step: Step, now: Date): Promise<void
       step.status = chunks === 0 ? 'completed' : undefined
     })
   } catch (error) {
-    if (!(error instanceof Refusal) || error.declaration.kind === 'unavailable') throw error
+    if (!(error instanceof Refusal) || isDatabaseDown(error)) throw error
     await needs.db.transaction((tx) => failProcess(tx, ref, error.message, now))
     step.status = 'failed'
   }

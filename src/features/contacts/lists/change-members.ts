@@ -6,7 +6,7 @@ import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
 import { addMembers, holdContacts, type Kind, removeAllMembers, removeMembers } from './member-queries.ts'
-import { holdList } from './queries.ts'
+import { holdLists } from './queries.ts'
 import { listUnknown } from './write-list.ts'
 
 const upTo150 = <S extends TSchema>(entry: S) => optional(Type.Array(entry, { maxItems: 150 }))
@@ -56,7 +56,7 @@ export async function removeContacts(
 }
 
 async function hold(ctx: Ctx, id: number): Promise<string> {
-  const list = await holdList(ctx.db, ctx.caller.accountId, id)
+  const [list] = await holdLists(ctx.db, ctx.caller.accountId, [String(id)])
   if (!list) throw listUnknown()
   return list.id
 }

@@ -64,9 +64,13 @@ export function countLists(db: Db, accountId: string, { folderId }: ListFilter) 
 
 const Id = row<{ id: string }>({ id: text })
 
-/** It stays until the transaction ends, so that contacts can be put on it. */
-export function holdList(db: Db, accountId: string, id: number) {
-  return db.maybe(Id, sql`select id from lists where account_id = ${accountId} and id = ${id} for key share`)
+/** Those of them that there are. They stay until the transaction ends, so that contacts can be put on them. */
+export function holdLists(db: Db, accountId: string, ids: string[]) {
+  return db.many(
+    Id,
+    sql`
+    select id from lists where account_id = ${accountId} and id = any(${ids}::bigint[]) order by id for key share`,
+  )
 }
 
 export type ListFields = { name: string; folderId: number | null }

@@ -2,21 +2,15 @@ import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
-import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
 import { holdFolder } from '../folders/queries.ts'
 import { folderUnknown } from '../folders/read-folder.ts'
 import { deleteList, deleteListCount, findList, insertList, type ListRow, updateList } from './queries.ts'
 
 export const ListBody = closed({
   name: Type.Optional(Type.String({ maxLength: 250 })),
-  // Both types in one, because a union would read 0 as null, and 0 takes a list out of its folder.
-  folderId: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: '0: in no folder',
-    }),
+  folderId: optional(
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: '0: in no folder' }),
   ),
 })
 

@@ -5,15 +5,10 @@ import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { countContacts, listContacts } from '../contacts/queries.ts'
 import { Contact, showContact } from '../contacts/show-contact.ts'
 import { operators } from './condition-queries.ts'
-import {
-  countSegmentContacts,
-  countSegments,
-  listSegmentContacts,
-  listSegments,
-  type SegmentRow,
-} from './queries.ts'
+import { countSegments, listSegments, type SegmentRow } from './queries.ts'
 import {
   changeSegment,
   conditionOf,
@@ -154,13 +149,13 @@ export const listSegmentContactsV3 = operation({
   refusals: [notFound, outOfRange],
 }).run(async (ctx, { params: { id }, query }) => {
   const { accountId } = ctx.caller
-  const condition = conditionOf(await readSegment(ctx, id))
-  const list = { name: 'v3.segment.contacts', filter: { id, condition }, usual: 50, most: 200 }
+  const filter = { segment: conditionOf(await readSegment(ctx, id)) }
+  const list = { name: 'v3.segment.contacts', filter: { id, ...filter }, usual: 50, most: 200 }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
-    listSegmentContacts(ctx.db, accountId, condition, slice),
+    listContacts(ctx.db, accountId, filter, slice),
   )
   // A first page that is the last has them all, and every contact was looked at for it.
   const isAll = nextCursor === null && query.limit !== 0 && !query.cursor && !query.offset
-  const count = isAll ? rows.length : (await countSegmentContacts(ctx.db, accountId, condition)).count
+  const count = isAll ? rows.length : (await countContacts(ctx.db, accountId, filter)).count
   return { contacts: rows.map(showContact), count, next_cursor: nextCursor }
 })

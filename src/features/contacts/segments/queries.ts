@@ -2,8 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, json, row, text, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
-import { ContactShape, contactColumns } from '../contacts/row-queries.ts'
-import { type Condition, inSegment } from './condition-queries.ts'
+import type { Condition } from './condition-queries.ts'
 
 export type SegmentRow = Condition & {
   id: string
@@ -92,31 +91,4 @@ export function updateSegment(
 
 export function deleteSegment(db: Db, accountId: string, id: number) {
   return db.run(sql`delete from segments where account_id = ${accountId} and id = ${id}`)
-}
-
-/** Walks the contacts from the newest on and stops when the page is full; nothing is sorted. */
-export function listSegmentContacts(db: Db, accountId: string, condition: Condition, slice: Slice) {
-  return db.many(
-    ContactShape,
-    sql`
-    select ${contactColumns}
-      from contacts c
-     where c.account_id = ${accountId}
-       and ${inSegment(condition)}
-       ${when(slice.after, (after) => (slice.ascending ? sql`and c.id > ${after}` : sql`and c.id < ${after}`))}
-     order by ${slice.ascending ? sql`c.id` : sql`c.id desc`}
-     limit ${slice.limit}
-    offset ${slice.offset}`,
-  )
-}
-
-export function countSegmentContacts(db: Db, accountId: string, condition: Condition) {
-  return db.one(
-    Count,
-    sql`
-    select count(*)::int as count
-      from contacts c
-     where c.account_id = ${accountId}
-       and ${inSegment(condition)}`,
-  )
 }

@@ -128,25 +128,6 @@ export function listPersonLists(db: Db, { accountId, email }: Person) {
   )
 }
 
-export type NewHistory = {
-  accountId: string
-  contactId: string
-  id: string
-  attribute: string
-  from: unknown
-  to: unknown
-  at: Date
-  source: string
-}
-
-export function insertHistory(db: Db, one: NewHistory) {
-  return db.run(sql`
-    insert into contact_history (account_id, contact_id, id, attribute, old_value, new_value, changed_at, source)
-    values (${one.accountId}, ${one.contactId}, ${one.id}, ${one.attribute},
-            nullif(${JSON.stringify(one.from)}::jsonb, 'null'), nullif(${JSON.stringify(one.to)}::jsonb, 'null'),
-            ${one.at}, ${one.source})`)
-}
-
 export type NewUnsubscribeEvent = {
   id: string
   accountId: string

@@ -3,10 +3,10 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { deleteSuppression } from '../../suppressions/queries.ts'
 import { suppress } from '../../suppressions/suppressions.ts'
+import { insertChanges } from '../contacts/trail-queries.ts'
 import {
   changeStatus,
   findStanding,
-  insertHistory,
   insertUnsubscribeEvent,
   leaveList,
   listPersonLists,
@@ -129,10 +129,9 @@ async function returnToOne(act: Act, listId: string): Promise<void> {
 type Change = [attribute: string, from: unknown, to: unknown]
 
 async function note(act: Act, changed: { contact_id: string }, [attribute, from, to]: Change): Promise<void> {
-  const { accountId } = act.token
-  const contactId = changed.contact_id
   const { at, source } = act
-  await insertHistory(act.db, { accountId, contactId, id: newUuid(), attribute, from, to, at, source })
+  const change = { id: newUuid(), ...changed, attribute, old_value: from, new_value: to }
+  await insertChanges(act.db, { accountId: act.token.accountId, at, source }, [change])
 }
 
 async function recordEvent({ db, token, at }: Act): Promise<void> {

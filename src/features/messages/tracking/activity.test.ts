@@ -1,33 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { makeApp, type Reply } from '../../../../test/app.ts'
-import { until } from '../../../../test/until.ts'
+import { makeApp } from '../../../../test/app.ts'
+import { sendingWith } from '../fixtures/sending.ts'
 
 const app = await makeApp({
   deliver: true,
   env: { POSTHORN_RETRY_FACTOR: '0.001', POSTHORN_RATE_LIMIT_FACTOR: '100' },
 })
 
-function send(body: object, key = app.key): Promise<Reply> {
-  const message = { from: 'Shop <shop@example.com>', subject: 'Hello', text: 'Hi.', ...body }
-  return app.call('POST', '/api/v1/transactional/send', { key, body: message })
-}
-
-async function settled(id: string, statuses: string[], key = app.key) {
-  return until(
-    async () => {
-      const { body } = await app.call('GET', `/api/v1/messages/${id}`, { key })
-      return statuses.includes(body.status) && body
-    },
-    `${id} to be ${statuses.join(' or ')}`,
-  )
-}
-
-async function sendTo(to: string, statuses: string[]) {
-  const { status, body } = await send({ to })
-  assert.equal(status, 202)
-  return settled(body.id, statuses)
-}
+const { send, settled, sendTo } = sendingWith(app)
 
 describe('opens and clicks', () => {
   test('are acted out by the simulator with their classification', async () => {

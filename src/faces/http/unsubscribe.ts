@@ -1,0 +1,51 @@
+// The routes of the hosted pages; what they say and do stands in faces/pages.
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FindUnsubscribeKeys } from '../../features/contacts/unsubscribe/tokens.ts'
+import type { Gates } from '../../gates/gates.ts'
+import { asRefusal } from '../../gates/reply.ts'
+import { statusOf } from '../../kernel/refusal.ts'
+import type { PageAnswer } from '../pages/html.ts'
+import { answerFailed, answerPage, largestForm, pageNames } from '../pages/pages.ts'
+import { refusalOfFramework } from './errors.ts'
+
+export type UnsubscribeNeeds = { gates: Gates; unsubscribeKeys: FindUnsubscribeKeys }
+
+const form = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i
+
+type PageRoute = { Params: { token: string }; Body: Buffer | undefined }
+
+export async function serveUnsubscribe(app: FastifyInstance, { gates, unsubscribeKeys }: UnsubscribeNeeds) {
+  const needs = { db: gates.db, now: gates.now, findKeys: unsubscribeKeys }
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, raw: Buffer) => raw)
+    // Whatever a mail program calls its body, the framework must not refuse it.
+    scope.addHook('onRequest', async ({ headers }) => {
+      if (headers['content-type'] !== undefined && !form.test(headers['content-type']))
+        headers['content-type'] = 'application/octet-stream'
+    })
+    scope.setErrorHandler(async (error: FastifyError, request, reply) => {
+      const refusal = refusalOfFramework(error) ?? asRefusal(error, gates.log, { requestId: request.id })
+      request.refusedWith = refusal.code
+      return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
+    })
+    for (const page of pageNames) {
+      scope.route<PageRoute>({
+        method: ['GET', 'POST'],
+        url: `/${page}/:token`,
+        bodyLimit: largestForm,
+        handler: async ({ method, params, headers, body }, reply) => {
+          const asked = { page, token: params.token, isPost: method === 'POST', headers, body }
+          return sendPage(reply, await answerPage(needs, asked))
+        },
+      })
+    }
+  })
+}
+
+/** A mutilated link may match no route, and still a person follows it. */
+export const isOfPage = ({ url }: FastifyRequest) => pageNames.some((name) => url.startsWith(`/${name}/`))
+
+export function sendPage(reply: FastifyReply, { status, headers, body }: PageAnswer): FastifyReply {
+  return reply.code(status).headers(headers).send(body)
+}
