@@ -28,5 +28,8 @@ export type Source = (typeof sources)[keyof typeof sources]
 export const harmless: Record<string, string> = {
   'templates.sender': 'the customer’s own address',
   'templates.reply_to': 'the customer’s own address',
+  'campaigns.sender': 'the customer’s own address',
+  'campaigns.reply_to': 'the customer’s own address',
+  'campaigns.params': 'the same for every recipient',
   'upstream_unsuppressions.email': 'gone within minutes; erasing takes it out as well',
 }
