@@ -30,6 +30,18 @@ test('several takers on one database never exceed the limit together', async () 
   assert.equal(rates.filter((rate) => rate?.granted).length, 33)
 })
 
+test('a great limit, of which busy processes take turns ahead, is not exceeded either', async () => {
+  const takers = Array.from({ length: 3 }, () => turnTaker(app.pools.quick))
+  const turn = { accountId: app.accountId, operation: 'great', allowed: 20_000 }
+  let [granted, refused] = [0, 0]
+  const ask = async (loop: number) => {
+    for (let i = 0; i < 600; i++) (await takers[loop % 3]?.(turn))?.granted ? granted++ : refused++
+  }
+  await Promise.all(Array.from({ length: 60 }, (_, loop) => ask(loop)))
+  assert.equal(granted + refused, 36_000)
+  assert.ok(granted <= 20_000 && granted > 19_700, String(granted))
+})
+
 test('the window slides: what is a minute old makes room, what is younger does not', async () => {
   const take = turnTaker(app.pools.quick)
   const turn = { accountId: app.accountId, operation: 'sliding', allowed: 10 }

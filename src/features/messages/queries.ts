@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { int, json, maybe, row, text, time } from '../../kernel/row.ts'
-import { sql, when } from '../../kernel/sql.ts'
+import { type Sql, sql, when } from '../../kernel/sql.ts'
+import { idIn } from './message-id.ts'
 import type { LastError, Source, Status } from './model.ts'
 
 export type MessageRow = {
@@ -119,4 +120,11 @@ export function queueDepth(db: Db) {
            extract(epoch from now() - min(due_at) filter (where due_at <= now()))::int as oldest_s
       from delivery_queue`,
   )
+}
+
+/** For rows of messages `m`; that of its own row needs no index. */
+export function hasMessageId(messageId: string): Sql {
+  const id = idIn(messageId)
+  const isFound = sql`m.message_id = ${messageId} and not names_itself(m.id, m.message_id)`
+  return id === undefined ? isFound : sql`(m.id = ${id} and m.message_id = ${messageId} or ${isFound})`
 }

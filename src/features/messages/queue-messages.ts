@@ -7,7 +7,7 @@ import { newUuid } from '../../kernel/id.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { refuseForeignSender, spendUpTo } from '../accounts/usage/spend-sending.ts'
-import { findSuppressed } from '../suppressions/queries.ts'
+import { assumeNotSuppressed, findSuppressed } from '../suppressions/queries.ts'
 import {
   insertAttachment,
   insertBodies,
@@ -35,6 +35,8 @@ export type Parts = {
 export type Track = { opens?: boolean; clicks?: boolean }
 
 export type Outgoing = {
+  /** The one that its messageId holds. */
+  id?: string
   caller: Caller
   now: Date
   source: Source
@@ -54,6 +56,8 @@ export type Outgoing = {
   track: Track
   /** A suppressed recipient is refused, or recorded as such beside others that are sent. */
   suppressed: 'refuse' | 'record'
+  /** A moment ago it was not suppressed. */
+  isRecipientChecked?: boolean
 }
 
 export type Queued = { id: string; status: 'queued' | 'suppressed'; outgoing: Outgoing }
@@ -75,7 +79,7 @@ function admit(outgoing: Outgoing): Queued | Refusal {
   try {
     refuseUnwritable(outgoing)
     refuseForeignSender(outgoing.caller, domainOf(outgoing.from.email))
-    return { id: newUuid(), status: 'queued', outgoing }
+    return { id: outgoing.id ?? newUuid(), status: 'queued', outgoing }
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error
@@ -101,6 +105,8 @@ async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<vo
   const queued = results.filter((result): result is Queued => !(result instanceof Refusal))
   if (queued.length === 0) return
   const refs = queued.map(({ outgoing }) => refOf(outgoing))
+  if (db.optimistic && queued.every(({ outgoing }) => outgoing.isRecipientChecked))
+    return assumeNotSuppressed(db, refs)
   const found = new Map(
     (await findSuppressed(db, refs)).map((one) => [`${one.account_id} ${one.email}`, one]),
   )

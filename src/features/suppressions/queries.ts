@@ -59,6 +59,17 @@ export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   )
 }
 
+/** For addresses that were free a moment ago: ends the transaction, to be run again, when one no longer is. */
+export function assumeNotSuppressed(db: Db, refs: SuppressionRef[]) {
+  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  return db.runLast(sql`
+    select assumption_failed()
+      from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
+     where exists (select 1
+                     from suppressions s
+                    where s.account_id = r.account_id and s.email in (r.email, erased_name(r.email)))`)
+}
+
 export type NewSuppression = SuppressionRef & {
   id: string
   reason: Reason

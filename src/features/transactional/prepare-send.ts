@@ -2,10 +2,10 @@
 
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
-import { newUuid } from '../../kernel/id.ts'
 import type { Fault } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { newMessageId } from '../messages/message-id.ts'
 import { faultOfHeader, isStructural } from '../messages/mime/safe.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
@@ -49,7 +49,7 @@ export async function prepareSend(ctx: Ctx, body: SendRequest): Promise<Outgoing
     tags: [body.tag ?? template?.tag ?? ''].filter((tag) => tag !== ''),
     metadata: body.metadata,
     templateId: template?.id,
-    messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,
+    ...newMessageId(domainOf(from.email)),
     scheduledAt: body.scheduled_at === undefined ? undefined : new Date(body.scheduled_at),
     track: { opens: body.track_opens, clicks: body.track_clicks },
     suppressed: 'refuse',

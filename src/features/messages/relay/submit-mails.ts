@@ -7,6 +7,7 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import { payloadTooLarge } from '../../../kernel/refusals.ts'
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { findSuppressed } from '../../suppressions/queries.ts'
+import { newMessageId } from '../message-id.ts'
 import { type Outgoing, type Queued, suppressedRefusal } from '../queue-messages.ts'
 import { recipientInvalid } from '../refusals.ts'
 import type { RelayedMail } from './mail.ts'
@@ -23,7 +24,8 @@ export async function submitMails(
   by: string,
 ): Promise<(Queued[] | Refusal)[]> {
   const prepared = submissions.map((one) => groupOrRefusal(one, by))
-  const checked = await refuseSuppressed(db, prepared)
+  // Each was looked at when it was named.
+  const checked = db.optimistic ? prepared : await refuseSuppressed(db, prepared)
   const groups = checked.filter((one): one is Group => !(one instanceof Refusal))
   const queued = await queueWhole(db, groups)
   const results = new Map(groups.map((group, i) => [group, queued[i]]))
@@ -53,7 +55,8 @@ function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string
   const read = readMail(mail)
   const domain = domainOf(read.from.email)
   refuseForeignSender(caller, domain)
-  const messageId = read.messageId ?? `<${newUuid().replaceAll('-', '')}@${domain}>`
+  const made = newMessageId(domain)
+  const messageId = read.messageId ?? made.messageId
   const raw = rewriteMail(mail, { by, requestId, now, messageId })
   const emails = uniqueEmails(recipients)
   if (raw.length * emails.length > mostBytesInAll)
@@ -68,8 +71,15 @@ function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string
     // What comes composed is sent as it stands, without pixel and tracked links.
     track: { opens: false, clicks: false },
     suppressed: emails.length > 1 ? ('record' as const) : ('refuse' as const),
+    isRecipientChecked: true,
   }
-  return emails.map((email) => ({ ...shared, recipient: { email }, parts: partsFor(shared.from, email) }))
+  const id = messageId === made.messageId ? made.id : undefined
+  return emails.map((email, n) => ({
+    ...shared,
+    id: n === 0 ? id : undefined,
+    recipient: { email },
+    parts: partsFor(shared.from, email),
+  }))
 }
 
 // Rows hold recipients in lower case; where that would change the address, the hand-over reads it here.

@@ -2,6 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Range } from '../../../kernel/v3/dates.ts'
+import { hasMessageId } from '../../messages/queries.ts'
 import type { ReportWord } from '../../transactional/v3/event-words.ts'
 
 /** Which opens and clicks the account counts. */
@@ -34,7 +35,7 @@ const ofMessage = (filter: EventFilter): Sql => sql`
        and m.stream = 'transactional'
        ${when(filter.email, (email) => sql`and m.recipient = ${email}`)}
        ${when(filter.tag, (tag) => sql`and ${tag} = any(m.tags)`)}
-       ${when(filter.messageId, (id) => sql`and m.message_id = ${id}`)}
+       ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}
        ${when(filter.templateId, (id) => sql`and m.template_id = ${id}`)}`
 
 export type EventRow = {

@@ -1,9 +1,9 @@
 // A template as its readers would see it, sent to its authors: marked as a test, and not tracked.
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../../kernel/email-address.ts'
-import { newUuid } from '../../../kernel/id.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { newMessageId } from '../../messages/message-id.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
 import { distinct, readMailboxes } from '../v3/addresses.ts'
 import { type Rendered, renderContent } from '../v3/render.ts'
@@ -21,7 +21,7 @@ export async function sendTest(ctx: Ctx, id: number, emailTo: string[]): Promise
     throw invalidParameter({ message: `emailTo must have at most ${mostTests} entries`, param: 'emailTo' })
   }
   const rendered = await renderContent({ subject: template.subject, html: template.html }, { params: {} })
-  const messageId = `<${newUuid().replaceAll('-', '')}@${domainOf(template.sender.email)}>`
+  const { messageId } = newMessageId(domainOf(template.sender.email))
   const results = await queueMessages(
     ctx.db,
     recipients.map((recipient) => ({ ...testOf(ctx, template, rendered, recipient), messageId })),

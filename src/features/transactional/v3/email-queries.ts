@@ -1,8 +1,10 @@
 // The log of sent mail, and what is still to be sent.
+
 import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
+import { hasMessageId } from '../../messages/queries.ts'
 
 export type EmailRow = {
   id: string
@@ -35,11 +37,11 @@ export type EmailFilter = {
 }
 
 const matching = (accountId: string, filter: EmailFilter) => sql`
-      from messages
+      from messages m
      where account_id = ${accountId}
        and stream = 'transactional'
        ${when(filter.email, (email) => sql`and recipient = ${email}`)}
-       ${when(filter.messageId, (id) => sql`and message_id = ${id}`)}
+       ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}
        ${when(filter.templateId, (id) => sql`and template_id = ${id}`)}
        ${when(filter.since, (since) => sql`and created_at >= ${since}`)}
        ${when(filter.until, (until) => sql`and created_at < ${until}`)}`
@@ -113,7 +115,7 @@ export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) 
          and q.attempts = 0
          and m.status = 'queued'
          and m.scheduled_at is not null
-         and ${'batchId' in which ? sql`m.batch_id = ${which.batchId}` : sql`m.message_id = ${which.messageId}`}
+         and ${'batchId' in which ? sql`m.batch_id = ${which.batchId}` : hasMessageId(which.messageId)}
       returning q.message_id)
     update messages m
        set status = 'cancelled'
@@ -128,14 +130,13 @@ export type ScheduledRow = { id: string; status: string; created_at: Date; sched
 
 /** The first copy of each message that was given a time. */
 export function listScheduled(db: Db, accountId: string, which: ScheduledRef, slice: Slice) {
-  const isWanted =
-    'batchId' in which ? sql`batch_id = ${which.batchId}` : sql`message_id = ${which.messageId}`
+  const isWanted = 'batchId' in which ? sql`batch_id = ${which.batchId}` : hasMessageId(which.messageId)
   return db.many(
     Scheduled,
     sql`
     select id, status, created_at, scheduled_at
       from (select distinct on (message_id) id, status, created_at, scheduled_at
-              from messages
+              from messages m
              where account_id = ${accountId}
                and scheduled_at is not null
                and ${isWanted}

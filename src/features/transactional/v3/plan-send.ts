@@ -5,6 +5,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
+import { newMessageId } from '../../messages/message-id.ts'
 import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import { contactScope } from '../contact-scope.ts'
@@ -121,9 +122,15 @@ async function planVersion(
   // One content for all of a version's recipients: it speaks to the first.
   const { contact } = await contactScope(ctx, draft.recipients[0]?.email, sources)
   const rendered = await renderContent(content, { params: draft.params, contact })
-  const messageId = `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`
+  const { id, messageId } = newMessageId(domainOf(from.email))
   const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, draft, rendered, template) }
-  return { messageId, copies: draft.recipients.map((recipient) => ({ ...copy, messageId, recipient })) }
+  const copies = draft.recipients.map((recipient, n) => ({
+    ...copy,
+    id: n === 0 ? id : undefined,
+    messageId,
+    recipient,
+  }))
+  return { messageId, copies }
 }
 
 async function senderOf(ctx: Ctx, sender: Address | undefined, template: UsedTemplate | undefined) {
