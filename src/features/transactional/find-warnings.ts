@@ -179,7 +179,7 @@ async function aboutRecipientDns(dns: Dns, { recipient }: Looked): Promise<Warni
 async function aboutSenderDns(dns: Dns, { from }: Looked): Promise<Warning[]> {
   if (!from) return []
   const domain = domainOf(from.email)
-  const [spf, dmarc] = await Promise.all([dns.txt(domain), dns.txt(`_dmarc.${domain}`)])
+  const [spf, dmarc] = await Promise.all([dns.txt(domain), dmarcOf(dns, domain)])
   const lacks = (found: typeof spf, start: RegExp) =>
     found === 'none' || (Array.isArray(found) && !found.some((text) => start.test(text)))
   return [
@@ -190,6 +190,13 @@ async function aboutSenderDns(dns: Dns, { from }: Looked): Promise<Warning[]> {
       param: 'from',
     }),
   ]
+}
+
+/** A name without a record of its own has that of the next name above it (RFC 9989 §4.10). */
+async function dmarcOf(dns: Dns, domain: string): ReturnType<Dns['txt']> {
+  const found = await dns.txt(`_dmarc.${domain}`)
+  const above = domain.slice(domain.indexOf('.') + 1)
+  return found === 'none' && above.includes('.') ? dmarcOf(dns, above) : found
 }
 
 function warnIf(

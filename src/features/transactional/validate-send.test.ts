@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
+import { startDnsServer } from '../../../test/stand-ins/dns-server.ts'
 import { int, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
-import { findWarnings } from './find-warnings.ts'
 
-const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const nameServer = await startDnsServer({
+  'good.example MX': [{ exchange: 'mx.good.example', priority: 10 }],
+  'good.example TXT': ['v=spf1 -all', 'something else'],
+  '_dmarc.good.example TXT': ['v=DMARC1; p=none'],
+  'other.example TXT': ['v=spf10 nearly'],
+  'broken.example MX': 'fails',
+  'broken.example TXT': 'fails',
+  '_dmarc.broken.example TXT': 'fails',
+  // What the other tests write about.
+  'example.com MX': 'fails',
+  'example.com TXT': 'fails',
+  '_dmarc.example.com TXT': 'fails',
+  'mailinator.com MX': 'fails',
+  'gmaill.com MX': 'fails',
+})
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100', POSTHORN_DNS: nameServer } })
 
 const plain = { from: 'shop@example.com', to: 'anna@example.com', subject: 'Hello', text: 'Hello.' }
 
@@ -81,17 +96,16 @@ describe('a dry run', () => {
     assert.deepEqual(await found({ attachments }), ['attachment_blocked'])
   })
 
-  test('tells a domain without records from one that could not be read', async () => {
-    const looked = {
-      blocking: [],
-      recipient: { email: 'a@x.example' },
-      from: { email: 'b@y.example' },
-      template: undefined,
-      rendered: undefined,
-    }
-    const ask = async (answer: 'none' | 'unreadable') =>
-      codes(await findWarnings({ mx: async () => answer, txt: async () => answer }, plain, looked, 0))
-    assert.deepEqual(await ask('none'), ['dmarc_missing', 'domain_not_authenticated', 'recipient_without_mx'])
-    assert.deepEqual(await ask('unreadable'), [])
+  test('reads public DNS, and tells a domain without records from one that could not be read', async () => {
+    const found = async (domain: string) =>
+      codes((await validate({ from: `shop@${domain}`, to: `anna@${domain}` })).warnings)
+    assert.deepEqual(await found('good.example'), [])
+    assert.deepEqual(await found('news.good.example'), ['domain_not_authenticated', 'recipient_without_mx'])
+    assert.deepEqual(await found('other.example'), [
+      'dmarc_missing',
+      'domain_not_authenticated',
+      'recipient_without_mx',
+    ])
+    assert.deepEqual(await found('broken.example'), [])
   })
 })
