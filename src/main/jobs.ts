@@ -1,5 +1,6 @@
 // Every background job and how often it runs.
 import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
+import { foldCounts } from '../features/contacts/segments/count-segment.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
@@ -43,6 +44,7 @@ export const jobsFor = ({
     claimsItsOwn: true,
     run: (db) => unsuppressUpstream({ db, log, transport }),
   },
+  { name: 'contacts.count', everySeconds: 2, run: foldCounts },
   {
     name: 'contacts.import',
     everySeconds: 1,

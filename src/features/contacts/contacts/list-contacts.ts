@@ -6,6 +6,7 @@ import { readSince } from '../../../kernel/v3/dates.ts'
 import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { readValue } from '../attributes/values.ts'
+import { countSegment } from '../segments/count-segment.ts'
 import { conditionOf, readSegment } from '../segments/write-segment.ts'
 import { type ContactFilter, countContacts, keptCount, listContacts } from './queries.ts'
 import type { ContactRow } from './row-queries.ts'
@@ -62,6 +63,9 @@ async function countOf({ db, caller }: Ctx, filter: ContactFilter): Promise<numb
     const kept = await keptCount(db, caller.accountId, listIds?.[0] ?? '0')
     return kept?.count ?? 0
   }
+  const { segment, ...rest } = filter
+  const isSegment = Object.values(rest).every((value) => value === undefined)
+  if (segment && isSegment) return countSegment(db, caller.accountId, segment)
   return (await countContacts(db, caller.accountId, filter)).count
 }
 

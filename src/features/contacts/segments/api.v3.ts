@@ -5,9 +5,10 @@ import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { countContacts, listContacts } from '../contacts/queries.ts'
+import { listContacts } from '../contacts/queries.ts'
 import { Contact, showContact } from '../contacts/show-contact.ts'
 import { operators } from './condition-queries.ts'
+import { countSegment } from './count-segment.ts'
 import { countSegments, listSegments, type SegmentRow } from './queries.ts'
 import {
   changeSegment,
@@ -156,6 +157,6 @@ export const listSegmentContactsV3 = operation({
   )
   // A first page that is the last has them all, and every contact was looked at for it.
   const isAll = nextCursor === null && query.limit !== 0 && !query.cursor && !query.offset
-  const count = isAll ? rows.length : (await countContacts(ctx.db, accountId, filter)).count
+  const count = isAll ? rows.length : await countSegment(ctx.db, accountId, filter.segment)
   return { contacts: rows.map(showContact), count, next_cursor: nextCursor }
 })

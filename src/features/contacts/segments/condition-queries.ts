@@ -28,6 +28,8 @@ export function inSegment(condition: Condition): Sql {
 // Two attributes have columns of their own, and indexes.
 const columns: Record<string, Sql | undefined> = { EMAIL: sql`c.email`, SMS: sql`c.sms` }
 
+export const isColumn = (attribute: string) => columns[attribute] !== undefined
+
 function byColumn(column: Sql, { operator, value }: Condition): Sql {
   switch (operator) {
     case 'is_set':

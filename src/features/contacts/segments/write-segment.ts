@@ -3,7 +3,8 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
-import { operators } from './condition-queries.ts'
+import { isColumn, operators } from './condition-queries.ts'
+import { countAttribute, forgetUnasked } from './count-queries.ts'
 import {
   deleteSegment,
   findSegment,
@@ -39,6 +40,7 @@ export async function createSegment(ctx: Ctx, body: SegmentBody): Promise<number
   if (name === undefined) throw missingParameter({ message: 'Segment name is missing', param: 'name' })
   const condition = await readCondition(ctx, body)
   const fields = { name, category_name: oneLine(body.categoryName ?? ''), ...condition }
+  await ensureCounted(ctx, condition.attribute)
   return Number((await insertSegment(ctx.db, ctx.caller.accountId, fields, ctx.now)).id)
 }
 
@@ -58,7 +60,14 @@ export async function changeSegment(ctx: Ctx, id: number, body: SegmentBody): Pr
     category_name: body.categoryName === undefined ? found.category_name : oneLine(body.categoryName),
     ...(isCondition ? await readCondition(ctx, asked) : conditionOf(found)),
   }
+  await ensureCounted(ctx, fields.attribute)
   await updateSegment(ctx.db, { accountId, id: found.id }, fields, ctx.now)
+  if (fields.attribute !== found.attribute) await forgetUnasked(ctx.db, accountId)
+}
+
+/** What stands in a column of its own is counted there. */
+async function ensureCounted({ db, caller }: Ctx, attribute: string): Promise<void> {
+  if (!isColumn(attribute)) await countAttribute(db, caller.accountId, attribute)
 }
 
 function isGiven(value: unknown): boolean {
@@ -71,4 +80,5 @@ export function conditionOf({ attribute, operator, value }: SegmentRow) {
 
 export async function removeSegment(ctx: Ctx, id: number): Promise<void> {
   if ((await deleteSegment(ctx.db, ctx.caller.accountId, id)) === 0) throw segmentUnknown()
+  await forgetUnasked(ctx.db, ctx.caller.accountId)
 }
