@@ -4,34 +4,15 @@ import { silentLog } from '../../src/kernel/log.ts'
 import { openPools, type Pools } from '../../src/main/wire.ts'
 import type { Figure } from '../figure.ts'
 import { median } from '../measure.ts'
-import { benchKey, startDatabase, startService } from '../start.ts'
-import { fillFinished, fillQueue, onDatabase } from './fill.ts'
+import { figureOf, p99Ms, secondDatabase, takeTurns } from '../pair.ts'
+import { startDatabase, startService } from '../start.ts'
+import { fillFinished, fillQueue } from './fill.ts'
 
 const large = Number(process.env.BENCH_FINISHED_MESSAGES ?? 2_000_000)
 const smallClaim = 10_000
 const smallList = 20_000
-const rounds = 5
 const claimsPerRound = 20
-const readsPerRound = 300
 const batch = 200
-
-type Pair = { many: number; few: number }
-
-/** Both take turns, so that a busy moment of the machine touches both. */
-async function takeTurns(measure: (which: keyof Pair) => Promise<number>): Promise<Pair> {
-  const found: Record<keyof Pair, number[]> = { many: [], few: [] }
-  for (let round = 0; round < rounds; round++)
-    for (const which of ['few', 'many'] as const) found[which].push(await measure(which))
-  // The quietest round: what else the machine does only adds.
-  return { many: Math.min(...found.many), few: Math.min(...found.few) }
-}
-
-async function secondDatabase(url: string, name: string): Promise<string> {
-  await onDatabase(url, (client) => client.query(`create database ${name}`))
-  const second = new URL(url)
-  second.pathname = `/${name}`
-  return second.href
-}
 
 /** The median of claiming and loading a batch, in milliseconds. */
 async function claimMs(url: string, { db }: Pools): Promise<number> {
@@ -47,24 +28,6 @@ async function claimMs(url: string, { db }: Pools): Promise<number> {
     await leaveQueue(db, ids)
   }
   return median(times)
-}
-
-async function p99Ms(url: string): Promise<number> {
-  const times: number[] = []
-  for (let n = 0; n < readsPerRound; n++) {
-    const started = performance.now()
-    const response = await fetch(url, { headers: { 'api-key': benchKey } })
-    await response.text()
-    times.push(performance.now() - started)
-    if (response.status !== 200) throw new Error(`${url} answered ${response.status}`)
-  }
-  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
-}
-
-type Row = { name: string; anchor: string; atMost: number }
-
-function figureOf(row: Row, { many, few }: Pair): Figure {
-  return { ...row, measured: many, anchorMeasured: few, ratio: many / few, wanted: 0 }
 }
 
 export async function benchQueue(): Promise<Figure[]> {
