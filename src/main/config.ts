@@ -122,7 +122,7 @@ export const settings = {
   dataDir: setting('POSTHORN_DATA_DIR', 'folder of the embedded database and of secrets', text, './data'),
   databaseUrl: setting(
     'DATABASE_URL',
-    'PostgreSQL 14 or newer; the embedded one is used when absent',
+    'PostgreSQL 15 or newer; the embedded one is used when absent',
     postgresUrl,
   ),
   apiKey: setting('POSTHORN_API_KEY', 'the first key, 24 characters or more; made when absent', apiKey),

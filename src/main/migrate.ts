@@ -7,7 +7,7 @@ import { packageRoot } from './package-root.ts'
 
 // An arbitrary number that stands for "someone is migrating this database".
 const lockKey = 7_046_029_254
-const oldestServer = 140_000
+const oldestServer = 150_000
 
 type Migration = { name: string; text: string; checksum: string }
 
@@ -36,7 +36,7 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
   )
   if (rows[0].number >= oldestServer) return
-  throw new MigrationFault(`PostgreSQL ${rows[0].name} is too old; Posthorn needs 14 or newer`)
+  throw new MigrationFault(`PostgreSQL ${rows[0].name} is too old; Posthorn needs 15 or newer`)
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
