@@ -10,11 +10,17 @@ import * as segments from '../features/contacts/segments/api.v3.ts'
 import { checkUnsubscribeV3, confirmUnsubscribeV3 } from '../features/contacts/unsubscribe/api.v3.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import { eraseContactOwn, exportContactOwn } from '../features/privacy/api.own.ts'
+import { askOptinV3 } from '../features/transactional/double-optin/api.v3.ts'
+import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import type { Operation } from '../kernel/operation.ts'
 
-export function contactOperations(unsubscribeKeys: FindUnsubscribeKeys): Operation[] {
+export type ContactNeeds = { baseUrl: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: FindOptinKeys }
+
+export function contactOperations(needs: ContactNeeds): Operation[] {
+  const { unsubscribeKeys } = needs
   return [
     ...Object.values(contacts),
+    askOptinV3(needs),
     importContactsV3,
     batchContactsV3,
     ...Object.values(attributes),

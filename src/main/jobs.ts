@@ -2,6 +2,8 @@
 import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
+import { optinKeptMs } from '../features/transactional/double-optin/confirm-optin.ts'
+import { deleteOldOptins } from '../features/transactional/double-optin/queries.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
@@ -35,6 +37,13 @@ export const jobsFor = ({
     everySeconds: 3_600,
     run: async (db, now) => {
       await deleteOldFeedback(db, new Date(now.getTime() - feedbackKeptMs))
+    },
+  },
+  {
+    name: 'optins.forget',
+    everySeconds: 3_600,
+    run: async (db, now) => {
+      await deleteOldOptins(db, new Date(now.getTime() - optinKeptMs))
     },
   },
   {

@@ -95,6 +95,10 @@ export function eraseSoftBounces(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from soft_bounces where account_id = ${accountId} and email = ${email}`)
 }
 
+export function eraseOptins(db: Db, { accountId, email }: Person) {
+  return db.run(sql`delete from double_optins where account_id = ${accountId} and email = ${email}`)
+}
+
 export function eraseFromActionLog(db: Db, { accountId, pattern }: Person) {
   return db.run(sql`
     update audit_lines

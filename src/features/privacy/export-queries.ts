@@ -101,6 +101,16 @@ export function exportSoftBounces(db: Db, { accountId, email }: Who) {
   )
 }
 
+export function exportOptins(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(o) - 'account_id' - 'key_id' - 'id' order by o.created_at), '[]') as rows
+      from double_optins o
+     where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
 export function exportActionLog(db: Db, { accountId, pattern }: Who) {
   return db.one(
     Rows,
