@@ -1,6 +1,7 @@
 // Contacts and all that hangs on them.
 import * as attributes from '../features/contacts/attributes/api.v3.ts'
 import * as contacts from '../features/contacts/contacts/api.v3.ts'
+import { exportContactsV3 } from '../features/contacts/export/api.v3.ts'
 import * as folders from '../features/contacts/folders/api.v3.ts'
 import { importContactsV3 } from '../features/contacts/import/api.v3.ts'
 import { batchContactsV3 } from '../features/contacts/import/batch.api.v3.ts'
@@ -22,12 +23,13 @@ export function contactOperations(needs: ContactNeeds): Operation[] {
     ...Object.values(contacts),
     askOptinV3(needs),
     importContactsV3,
+    exportContactsV3,
     batchContactsV3,
     ...Object.values(attributes),
     ...Object.values(lists),
     ...Object.values(folders),
-    listProcessesV3,
-    getProcessV3,
+    listProcessesV3(needs.baseUrl),
+    getProcessV3(needs.baseUrl),
     ...Object.values(segments),
     checkUnsubscribeV3(unsubscribeKeys),
     confirmUnsubscribeV3(unsubscribeKeys),

@@ -1,4 +1,7 @@
 // Every background job and how often it runs.
+import { deleteOldFiles } from '../features/contacts/export/queries.ts'
+import { fileKeptMs } from '../features/contacts/export/read-file.ts'
+import { workExports } from '../features/contacts/export/work-exports.ts'
 import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
@@ -57,6 +60,19 @@ export const jobsFor = ({
     everySeconds: 1,
     claimsItsOwn: true,
     run: (db, now) => workImports({ db, log, ...files }, now),
+  },
+  {
+    name: 'contacts.export',
+    everySeconds: 1,
+    claimsItsOwn: true,
+    run: (db, now) => workExports({ db, log, notify: files.notify }, now),
+  },
+  {
+    name: 'exports.forget',
+    everySeconds: 3_600,
+    run: async (db, now) => {
+      await deleteOldFiles(db, new Date(now.getTime() - fileKeptMs))
+    },
   },
 ]
 

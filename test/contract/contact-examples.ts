@@ -32,6 +32,7 @@ export const contactExamples: Record<string, Partial<Example>> = {
   'v3.contact.campaign_stats': { path: `${anna}/campaignStats` },
   'v3.contact.double_optin': { body: optin },
   'v3.contact.import': { body: { jsonBody: [{ email: 'anna@example.com' }] } },
+  'v3.contact.export_all': { body: { customContactFilter: { actionForContacts: 'allContacts' } } },
   'v3.contact.batch': {
     body: { contacts: [{ email: 'anna@example.com', attributes: { FIRSTNAME: 'Anna' } }] },
   },

@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
+import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
 import type { Source } from './sources.ts'
@@ -37,6 +38,23 @@ export async function exportPerson(ctx: Ctx, given: string) {
   }
 }
 
+const pagesAtOnce = 50
+
+/** The whole file of each export that names the person; gives how many. */
+async function eraseExports(db: Ctx['db'], who: erase.Person): Promise<number> {
+  let dropped = 0
+  for (const { id, pages } of await listFiles(db, who.accountId)) {
+    const ref = { accountId: who.accountId, id }
+    for (let from = 0; from < pages; from += pagesAtOnce) {
+      if (!(await findInPages(db, ref, { from, to: from + pagesAtOnce }, who))) continue
+      await dropFile(db, ref)
+      dropped++
+      break
+    }
+  }
+  return dropped
+}
+
 // Rows that hang on others go before them.
 const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] = [
   ['history', erase.eraseHistory],
@@ -54,11 +72,13 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],
   ['imports_under_way', erase.eraseFromChunks],
+  ['export_files', eraseExports],
 ]
 
 export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
   const who = personOf(ctx, given)
   const erased: Partial<Record<Source, number>> = {}
+  await holdAgainstExports(ctx.db, who.accountId)
   await erase.lockMessages(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await erase.eraseFromCopies(ctx.db, who)

@@ -21,6 +21,7 @@ export const sources = {
   process_chunks: 'imports_under_way',
   delivery_queue: 'queue',
   double_optins: 'double_optins',
+  export_chunks: 'export_files',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]
