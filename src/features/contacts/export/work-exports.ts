@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { Db } from '../../../kernel/db.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
+import { calculatorOf } from '../attributes/calculate.ts'
 import { type ContactFilter, listContacts } from '../contacts/queries.ts'
+import type { ContactRow } from '../contacts/row-queries.ts'
 import { failProcess, type ProcessRef, postponeProcess } from '../import/process-queries.ts'
 import type { ImportNeeds } from '../import/work-imports.ts'
 import { findSegment } from '../segments/queries.ts'
@@ -65,10 +67,13 @@ async function writePage(db: Db, work: Work): Promise<void> {
     limit: contactsInPage,
     ascending: true,
   })
+  const calculate = await calculatorOf(db, ref.accountId, now)
+  const line = (contact: ContactRow) =>
+    contactLine(columns, { ...contact, attributes: calculate(contact.attributes) })
   const isLast = contacts.length < contactsInPage
   const heading = claimed.next_chunk === 0 ? headingOf(columns) : ''
   const page = {
-    csv: heading + contacts.map((contact) => contactLine(columns, contact)).join(''),
+    csv: heading + contacts.map(line).join(''),
     lastContactId: contacts.at(-1)?.id ?? claimed.last_contact_id,
     contacts: contacts.length,
     fileToken: isLast ? randomBytes(32).toString('base64url') : null,
