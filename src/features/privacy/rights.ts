@@ -34,8 +34,28 @@ export async function exportPerson(ctx: Ctx, given: string) {
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
-    action_log: await rows(tell.exportActionLog(ctx.db, who)),
+    action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
   }
+}
+
+const linesAtOnce = 20_000
+
+/** The log may be longer than one statement can go through in its time. */
+async function throughLog<T extends { last: string | null }>(
+  read: (page: erase.LinePage) => Promise<T>,
+): Promise<T[]> {
+  const pages: T[] = []
+  for (let after: string | undefined | null; after !== null; ) {
+    const page: T = await read({ after, limit: linesAtOnce })
+    pages.push(page)
+    after = page.last
+  }
+  return pages
+}
+
+async function eraseFromActionLog(db: Ctx['db'], who: erase.Person): Promise<number> {
+  const pages = await throughLog((page) => erase.eraseFromLines(db, who, page))
+  return pages.reduce((sum, { erased }) => sum + erased, 0)
 }
 
 const pagesAtOnce = 50
@@ -68,7 +88,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['captured', erase.eraseCaptured],
   ['soft_bounces', erase.eraseSoftBounces],
   ['double_optins', erase.eraseOptins],
-  ['action_log', erase.eraseFromActionLog],
+  ['action_log', eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],
   ['imports_under_way', erase.eraseFromChunks],
