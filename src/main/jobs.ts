@@ -1,16 +1,12 @@
 // Every background job and how often it runs.
-import { deleteOldFiles } from '../features/contacts/export/queries.ts'
-import { fileKeptMs } from '../features/contacts/export/read-file.ts'
-import { workExports } from '../features/contacts/export/work-exports.ts'
-import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
+import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
-import { optinKeptMs } from '../features/transactional/double-optin/confirm-optin.ts'
-import { deleteOldOptins } from '../features/transactional/double-optin/queries.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
+import { contactJobs } from './contact-jobs.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 
 const daysMs = 86_400_000
@@ -43,37 +39,12 @@ export const jobsFor = ({
     },
   },
   {
-    name: 'optins.forget',
-    everySeconds: 3_600,
-    run: async (db, now) => {
-      await deleteOldOptins(db, new Date(now.getTime() - optinKeptMs))
-    },
-  },
-  {
     name: 'suppressions.upstream',
     everySeconds: 30,
     claimsItsOwn: true,
     run: (db) => unsuppressUpstream({ db, log, transport }),
   },
-  {
-    name: 'contacts.import',
-    everySeconds: 1,
-    claimsItsOwn: true,
-    run: (db, now) => workImports({ db, log, ...files }, now),
-  },
-  {
-    name: 'contacts.export',
-    everySeconds: 1,
-    claimsItsOwn: true,
-    run: (db, now) => workExports({ db, log, notify: files.notify }, now),
-  },
-  {
-    name: 'exports.forget',
-    everySeconds: 3_600,
-    run: async (db, now) => {
-      await deleteOldFiles(db, new Date(now.getTime() - fileKeptMs))
-    },
-  },
+  ...contactJobs({ log, ...files }),
 ]
 
 const largestFile = 20 * 1024 * 1024
