@@ -1,6 +1,7 @@
 // Contacts and all that hangs on them.
 import * as attributes from '../features/contacts/attributes/api.v3.ts'
 import * as contacts from '../features/contacts/contacts/api.v3.ts'
+import { exportContactsV3 } from '../features/contacts/export/api.v3.ts'
 import * as folders from '../features/contacts/folders/api.v3.ts'
 import { importContactsV3 } from '../features/contacts/import/api.v3.ts'
 import { batchContactsV3 } from '../features/contacts/import/batch.api.v3.ts'
@@ -10,18 +11,25 @@ import * as segments from '../features/contacts/segments/api.v3.ts'
 import { checkUnsubscribeV3, confirmUnsubscribeV3 } from '../features/contacts/unsubscribe/api.v3.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import { eraseContactOwn, exportContactOwn } from '../features/privacy/api.own.ts'
+import { askOptinV3 } from '../features/transactional/double-optin/api.v3.ts'
+import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import type { Operation } from '../kernel/operation.ts'
 
-export function contactOperations(unsubscribeKeys: FindUnsubscribeKeys): Operation[] {
+export type ContactNeeds = { baseUrl: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: FindOptinKeys }
+
+export function contactOperations(needs: ContactNeeds): Operation[] {
+  const { unsubscribeKeys } = needs
   return [
     ...Object.values(contacts),
+    askOptinV3(needs),
     importContactsV3,
+    exportContactsV3,
     batchContactsV3,
     ...Object.values(attributes),
     ...Object.values(lists),
     ...Object.values(folders),
-    listProcessesV3,
-    getProcessV3,
+    listProcessesV3(needs.baseUrl),
+    getProcessV3(needs.baseUrl),
     ...Object.values(segments),
     checkUnsubscribeV3(unsubscribeKeys),
     confirmUnsubscribeV3(unsubscribeKeys),

@@ -1,12 +1,12 @@
 // Every background job and how often it runs.
-import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
-import { foldCounts } from '../features/contacts/segments/count-segment.ts'
+import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
+import { contactJobs } from './contact-jobs.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 
 const daysMs = 86_400_000
@@ -44,13 +44,7 @@ export const jobsFor = ({
     claimsItsOwn: true,
     run: (db) => unsuppressUpstream({ db, log, transport }),
   },
-  { name: 'contacts.count', everySeconds: 2, run: foldCounts },
-  {
-    name: 'contacts.import',
-    everySeconds: 1,
-    claimsItsOwn: true,
-    run: (db, now) => workImports({ db, log, ...files }, now),
-  },
+  ...contactJobs({ log, ...files }),
 ]
 
 const largestFile = 20 * 1024 * 1024

@@ -22,6 +22,7 @@ import {
   listSuppressionsOwn,
 } from '../features/suppressions/api.own.ts'
 import { sendTransactional } from '../features/transactional/api.own.ts'
+import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import * as templates from '../features/transactional/templates-v3/api.v3.ts'
 import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
 import { deleteBlockedContact, listBlockedContacts } from '../features/transactional/v3/blocked.api.v3.ts'
@@ -43,6 +44,7 @@ export type OperationNeeds = {
   rateFactor: number
   fetchAttachment?: FetchAttachment
   unsubscribeKeys: FindUnsubscribeKeys
+  optinKeys: FindOptinKeys
   inFlightMessages: number
 }
 
@@ -84,7 +86,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     updateSettings,
     getUsage,
     getAccount(needs.relay),
-    ...contactOperations(needs.unsubscribeKeys),
+    ...contactOperations(needs),
   ]
   return operations
 }
@@ -106,6 +108,7 @@ export function declarationsOnly(): Operation[] {
     baseUrl: 'http://127.0.0.1:8025',
     rateFactor: 1,
     unsubscribeKeys: async () => [],
+    optinKeys: async () => [],
     inFlightMessages: 0,
   })
 }

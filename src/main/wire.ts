@@ -11,10 +11,12 @@ import { pingDatabase } from '../features/discovery/queries.ts'
 import { queueDepth } from '../features/messages/queries.ts'
 import { ensureTrackingKeys } from '../features/messages/tracking/queries.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
+import { type FindOptinKeys, optinKeysOf } from '../features/transactional/double-optin/tokens.ts'
 import { openGates } from '../gates/gates.ts'
 import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
+import type { TokenKeys } from '../kernel/signed-token.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
@@ -68,7 +70,8 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   const version = packageVersion()
   const now = needs.now ?? (() => new Date())
   const unsubscribeKeys = openUnsubscribeKeys(config)
-  const operations = operationsOf(needs, { version, unsubscribeKeys })
+  const optinKeys = openOptinKeys(config)
+  const operations = operationsOf(needs, { version, unsubscribeKeys, optinKeys })
   const gates = openGates(operations, {
     db: pools.db,
     quick: pools.quick,
@@ -87,6 +90,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     baseUrl,
     trackingKeys: needs.trackingKeys,
     unsubscribeKeys,
+    optinKeys,
     hooks: hooksOf(needs),
     metrics: openMetrics(),
     metricsToken: config.metricsToken,
@@ -102,7 +106,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   return { http, operations, beginStopping }
 }
 
-type Made = { version: string; unsubscribeKeys: FindUnsubscribeKeys }
+type Made = { version: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: FindOptinKeys }
 
 function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
   const { config, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
@@ -148,11 +152,18 @@ export async function openTrackingKeys(db: Db): Promise<TrackingKeys> {
 }
 
 /** Shared by the pages that read unsubscribe links and whatever writes them into messages. */
-export function openUnsubscribeKeys(config: Pick<Config, 'secretKey' | 'dataDir'>): FindUnsubscribeKeys {
+export const openUnsubscribeKeys = (config: SecretConfig): FindUnsubscribeKeys =>
+  keysFrom(config, unsubscribeKeysOf)
+
+const openOptinKeys = (config: SecretConfig): FindOptinKeys => keysFrom(config, optinKeysOf)
+
+type SecretConfig = Pick<Config, 'secretKey' | 'dataDir'>
+
+function keysFrom(config: SecretConfig, derive: (secrets: Buffer[]) => TokenKeys): () => Promise<TokenKeys> {
   const secrets = openSecretKeys(config)
-  let derived: ReturnType<typeof unsubscribeKeysOf> | undefined
+  let derived: TokenKeys | undefined
   return async () => {
-    derived ??= unsubscribeKeysOf(await secrets())
+    derived ??= derive(await secrets())
     return derived
   }
 }

@@ -11,6 +11,13 @@ const annas = { name: 'Annas', attribute: 'FIRSTNAME', operator: 'eq', value: 'A
 const anna = '/v3/contacts/anna%40example.com'
 const colour = '/v3/contacts/attributes/category/COLOUR'
 
+const optin = {
+  email: 'anna@example.com',
+  includeListIds: [1],
+  templateId: 1,
+  redirectionUrl: 'https://shop.example/thanks',
+}
+
 export const contactExamples: Record<string, Partial<Example>> = {
   'contact.erase': { body: { email: 'anna@example.com', confirm: true } },
   'contact.export': { path: '/api/v1/contacts/export?email=anna@example.com' },
@@ -23,7 +30,9 @@ export const contactExamples: Record<string, Partial<Example>> = {
   'v3.contact.untag': { path: `${anna}/tags`, body: { tags: ['vip'] } },
   'v3.contact.history': { path: `${anna}/history` },
   'v3.contact.campaign_stats': { path: `${anna}/campaignStats` },
+  'v3.contact.double_optin': { body: optin },
   'v3.contact.import': { body: { jsonBody: [{ email: 'anna@example.com' }] } },
+  'v3.contact.export_all': { body: { customContactFilter: { actionForContacts: 'allContacts' } } },
   'v3.contact.batch': {
     body: { contacts: [{ email: 'anna@example.com', attributes: { FIRSTNAME: 'Anna' } }] },
   },
@@ -87,6 +96,23 @@ export const contactPrepared: Record<string, Prepare> = {
       (verb) => [`v3.contact.${verb}`, withContact],
     ),
   ),
+  'v3.contact.double_optin': async (app, key) => {
+    const { body: made } = await app.call('POST', '/v3/contacts/lists', { key, body: { name: 'News' } })
+    const { body: template } = await app.call('POST', '/v3/smtp/templates', {
+      key,
+      body: {
+        templateName: 'Confirm',
+        subject: 'Confirm',
+        sender: { email: 'shop@example.com' },
+        htmlContent: '<a href="{{ doubleoptin }}">Confirm</a>',
+        tag: 'optin',
+        isActive: true,
+      },
+    })
+    return {
+      body: { ...optin, email: 'optin@example.com', includeListIds: [made.id], templateId: template.id },
+    }
+  },
   'v3.attribute.update': withColour,
   'v3.attribute.delete': withColour,
   'v3.folder.get': folder(),

@@ -60,6 +60,14 @@ test('accounts and keys made beside a running service work at once', async () =>
   assert.match(table[0] ?? '', /^ID +NAME +OUTREACH +MONTHLY QUOTA +CREATED$/)
   assert.equal(table.length, 4)
 
+  assert.deepEqual(await asJson('account', 'rename', '1', ' Atelier\nHorn '), {
+    account: '1',
+    name: 'Atelier Horn',
+  })
+  assert.match(await refused('account', 'rename', '1', 'shop'), /an account named "shop" already/)
+  assert.match(await refused('account', 'rename', '99', 'x'), /there is no account "99"/)
+  assert.match(await refused('account', 'rename', '1', ' '), /needs a name/)
+
   const limit = await asJson('account', 'limit', other.account, 'usage.get', '3')
   assert.deepEqual(limit, { account: other.account, operation: 'usage.get', per_minute: 3 })
   const limitOf = async () =>

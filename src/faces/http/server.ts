@@ -15,6 +15,7 @@ import type { Operation } from '../../kernel/operation.ts'
 import { pathUnknown } from '../../kernel/refusals.ts'
 import { answerMissing } from '../pages/pages.ts'
 import { refusalOfFramework, sendRefusal } from './errors.ts'
+import { serveExports } from './exports.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
 import { type PageNeeds, servePages } from './pages.ts'
@@ -85,6 +86,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   bindOperations(app, needs.gates, needs.operations)
   serveProbes(app, needs)
   serveTracking(app, needs)
+  serveExports(app, needs)
   await serveHooks(app, needs)
   await serveUnsubscribe(app, needs)
   await servePages(app, needs)

@@ -1,6 +1,7 @@
 // The routes of the hosted pages; what they say and do stands in faces/pages.
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FindUnsubscribeKeys } from '../../features/contacts/unsubscribe/tokens.ts'
+import type { FindOptinKeys } from '../../features/transactional/double-optin/tokens.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { asRefusal } from '../../gates/reply.ts'
 import { statusOf } from '../../kernel/refusal.ts'
@@ -8,14 +9,21 @@ import type { PageAnswer } from '../pages/html.ts'
 import { answerFailed, answerPage, largestForm, pageNames } from '../pages/pages.ts'
 import { refusalOfFramework } from './errors.ts'
 
-export type UnsubscribeNeeds = { gates: Gates; unsubscribeKeys: FindUnsubscribeKeys }
+export type UnsubscribeNeeds = {
+  gates: Gates
+  unsubscribeKeys: FindUnsubscribeKeys
+  optinKeys: FindOptinKeys
+}
 
 const form = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i
 
 type PageRoute = { Params: { token: string }; Body: Buffer | undefined }
 
-export async function serveUnsubscribe(app: FastifyInstance, { gates, unsubscribeKeys }: UnsubscribeNeeds) {
-  const needs = { db: gates.db, now: gates.now, findKeys: unsubscribeKeys }
+export async function serveUnsubscribe(
+  app: FastifyInstance,
+  { gates, unsubscribeKeys, optinKeys }: UnsubscribeNeeds,
+) {
+  const needs = { db: gates.db, now: gates.now, findKeys: unsubscribeKeys, findOptinKeys: optinKeys }
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, raw: Buffer) => raw)
@@ -34,8 +42,8 @@ export async function serveUnsubscribe(app: FastifyInstance, { gates, unsubscrib
         method: ['GET', 'POST'],
         url: `/${page}/:token`,
         bodyLimit: largestForm,
-        handler: async ({ method, params, headers, body }, reply) => {
-          const asked = { page, token: params.token, isPost: method === 'POST', headers, body }
+        handler: async ({ method, params, ip, headers, body }, reply) => {
+          const asked = { page, token: params.token, isPost: method === 'POST', ip, headers, body }
           return sendPage(reply, await answerPage(needs, asked))
         },
       })

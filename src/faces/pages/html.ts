@@ -62,13 +62,17 @@ label:focus-within { border-color: var(--focus) }
 @media (forced-colors: active) { main, label, button { border: 1px solid } }
 `
 
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ')
+const policyFor = (targets: string) =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    `form-action ${targets}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+
+/** For a form whose answer leads elsewhere: browsers hold each step of that way against the policy of the form. */
+export const leadingAway = { 'content-security-policy': policyFor("'self' http: https:") }
 
 export type PageAnswer = { status: number; headers: Record<string, string>; body: string }
 
@@ -97,7 +101,7 @@ ${main}
 }
 
 export const closedHeaders = {
-  'content-security-policy': policy,
+  'content-security-policy': policyFor("'self'"),
   'cache-control': 'no-store, private',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',

@@ -216,6 +216,14 @@ describe('the preferences page', () => {
   })
 })
 
+test('an account that nobody has named yet is called neutrally', async () => {
+  const { id } = await insertAccount(db, { name: 'default', outreach: false, monthlyQuota: null })
+  const path = `/u/${tokenOf({ accountId: id, email: 'reader@example.com' })}`
+  assert.match((await get(path)).text, /<h1>Unsubscribe from this sender\?<\/h1>/)
+  const french = await get(path, { 'accept-language': 'fr' })
+  assert.match(french.text, /<h1>Se désabonner de cet expéditeur\u00a0\?<\/h1>/)
+})
+
 test('pages speak the language of the reader', async () => {
   const { path } = await person()
   const speaks = async (accepted: string) =>

@@ -1,4 +1,4 @@
-// The pages behind unsubscribe links. Asking changes nothing, because programs follow links too; only posting acts.
+// The pages behind the links in mail. Asking changes nothing, because programs follow links too; only posting acts.
 import { readSettingsOf } from '../../features/accounts/settings/settings.ts'
 import { type FindUnsubscribeKeys, readUnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
 import {
@@ -8,9 +8,11 @@ import {
   savePreferences,
   unsubscribe,
 } from '../../features/contacts/unsubscribe/unsubscribe.ts'
+import type { FindOptinKeys } from '../../features/transactional/double-optin/tokens.ts'
 import type { Db } from '../../kernel/db.ts'
 import { readForm } from './forms.ts'
 import { closedHeaders, type PageAnswer } from './html.ts'
+import { answerOptin } from './optin-pages.ts'
 import { type Texts, textsFor } from './texts.ts'
 import {
   backPage,
@@ -22,15 +24,21 @@ import {
   type Subject,
 } from './unsubscribe-pages.ts'
 
-export type PagesNeeds = { db: Db; now: () => Date; findKeys: FindUnsubscribeKeys }
+export type PagesNeeds = {
+  db: Db
+  now: () => Date
+  findKeys: FindUnsubscribeKeys
+  findOptinKeys: FindOptinKeys
+}
 
-export const pageNames = ['u', 'preferences'] as const
+export const pageNames = ['u', 'preferences', 'c'] as const
 
 export type PageRequest = {
   page: (typeof pageNames)[number]
   token: string
   /** Otherwise it only asks. */
   isPost: boolean
+  ip: string
   headers: Record<string, string | string[] | undefined>
   body: Buffer | undefined
 }
@@ -39,6 +47,7 @@ export const largestForm = 64 * 1024
 
 export async function answerPage(needs: PagesNeeds, request: PageRequest): Promise<PageAnswer> {
   const texts = textsOf(request.headers)
+  if (request.page === 'c') return answerOptin(needs, request, texts)
   const subject = await readSubject(needs, request.token, texts)
   if (!subject) return missingPage(texts)
   if (!request.isPost) return request.page === 'u' ? ask(needs, subject) : preferencesPage(subject, notSaved)

@@ -1,4 +1,5 @@
 // What the pages look like in each case. Their links are relative: a proxy may serve us below a path of its own.
+import { publicName } from '../../features/accounts/account/public-name.ts'
 import type { UnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
 import type { Standing } from '../../features/contacts/unsubscribe/unsubscribe.ts'
 import { type Html, html, type PageAnswer, page } from './html.ts'
@@ -126,15 +127,19 @@ function doneText(subject: Subject): string {
 }
 
 /** Lines do not break within the address, unless it is longer than they are. */
-function withAddress(text: string, email: string): Html {
+export function withAddress(text: string, email: string): Html {
   const at = text.indexOf(email)
   return html`${text.slice(0, at)}<span class="address">${email}</span>${text.slice(at + email.length)}`
 }
 
 /** The list is nameless when the person never was on it, or it is gone. */
-function named({ token, standing }: Subject): { from: string; email: string; list: string | undefined } {
+function named({ texts, token, standing }: Subject): {
+  from: string
+  email: string
+  list: string | undefined
+} {
   const list = standing.lists.find(({ id }) => id === token.listId)?.name
-  return { from: standing.accountName, email: masked(token.email), list }
+  return { from: publicName(standing.accountName) ?? texts.thisSender, email: masked(token.email), list }
 }
 
 function canReturn({ token, standing }: Subject): boolean {

@@ -93,7 +93,7 @@ const Due = row<DueRow>({
   attachments: int,
 })
 
-/** With the reason when the address was suppressed after acceptance. */
+/** With the reason when the address was suppressed after acceptance; not by whom asked for just this message. */
 export function loadDue(db: Db, ids: string[]) {
   return db.many(
     Due,
@@ -108,6 +108,7 @@ export function loadDue(db: Db, ids: string[]) {
       left join lateral (select reason
                            from suppressions
                           where account_id = m.account_id and email in (m.recipient, erased_name(m.recipient))
+                            and not (b.track ? 'asked' and reason = 'unsubscribe' and email = m.recipient)
                           limit 1) s on true
       left join contacts c on c.account_id = m.account_id and c.email = m.recipient
      where m.id = any(${ids}::uuid[])`,

@@ -45,13 +45,24 @@ export function markFailed(db: Db, accountId: string, id: string, error: string)
 
 const SoftBounces = row<{ bounced_at: Date[] }>({ bounced_at: json() })
 
-/** The latest twenty, this one included: more than any limit looks at. */
-export function addSoftBounce(db: Db, accountId: string, email: string, at: Date) {
-  return db.one(
+/**
+ * The latest twenty, this one included: more than any limit looks at. Nothing for a message that is gone: its person
+ * may have been erased meanwhile, and whoever erases waits until this is committed and then finds it.
+ */
+export function addSoftBounce(
+  db: Db,
+  { id, accountId, recipient, at }: { id: string; accountId: string; recipient: string; at: Date },
+) {
+  return db.maybe(
     SoftBounces,
     sql`
+    with still as (
+      select recipient
+        from messages
+       where account_id = ${accountId} and id = ${id} and recipient = ${recipient}
+         for key share)
     insert into soft_bounces as s (account_id, email, bounced_at)
-    values (${accountId}, ${email}, array[${at}::timestamptz])
+    select ${accountId}, recipient, array[${at}::timestamptz] from still
     on conflict (account_id, email) do update
        set bounced_at = (array_prepend(${at}::timestamptz, s.bounced_at))[1:20]
     returning bounced_at`,

@@ -32,7 +32,12 @@ export type Parts = {
   headers: [string, string][]
 }
 
-export type Track = { opens?: boolean; clicks?: boolean }
+export type Track = {
+  opens?: boolean
+  clicks?: boolean
+  /** The person has just asked for this message: their own unsubscription does not stop it. */
+  asked?: true
+}
 
 export type Outgoing = {
   /** The one that its messageId holds. */
@@ -114,7 +119,7 @@ async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<vo
     if (result instanceof Refusal) return
     const { accountId, email } = refOf(result.outgoing)
     const hit = found.get(`${accountId} ${email}`)
-    if (!hit) return
+    if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe' && !hit.is_erased)) return
     if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
     else results[i] = suppressedRefusal(email, hit.reason)
   })

@@ -44,8 +44,9 @@ export async function applyBounce(db: Db, told: Told, verdict: BounceVerdict): P
   if (verdict.suppresses) {
     await suppress(db, ref, { ...why, reason: 'hard_bounce' })
   } else if (verdict.countsToLimit) {
-    const { bounced_at } = await addSoftBounce(db, told.accountId, told.recipient, told.at)
-    const history = { softBouncesAt: bounced_at, lastDeliveredAt: null, now: told.at }
+    const counted = await addSoftBounce(db, told)
+    if (!counted) return
+    const history = { softBouncesAt: counted.bounced_at, lastDeliveredAt: null, now: told.at }
     if (reachesSoftBounceLimit(history)) await suppress(db, ref, { ...why, reason: 'soft_bounce_limit' })
   }
 }

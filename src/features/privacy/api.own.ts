@@ -34,6 +34,7 @@ export const exportContactOwn = operation({
     messages: Rows,
     suppression: orNull(Type.Object({})),
     soft_bounces: Rows,
+    double_optins: Rows,
     action_log: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))

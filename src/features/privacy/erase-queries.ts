@@ -1,6 +1,8 @@
 // Everything about one person, table by table. Called in one transaction, which ends with the address as a hash.
+// Where a text is searched for the address, the plain search comes before the pattern, which takes far longer.
 import type { Db } from '../../kernel/db.ts'
-import { sql } from '../../kernel/sql.ts'
+import { int, maybe, row, text } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
 
 export type Person = {
   accountId: string
@@ -8,6 +10,8 @@ export type Person = {
   /** The address as a regular expression, for texts that it stands in. */
   pattern: string
 }
+
+export type LinePage = { after: string | undefined; limit: number }
 
 const contactId = ({ accountId, email }: Person) =>
   sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
@@ -95,17 +99,42 @@ export function eraseSoftBounces(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from soft_bounces where account_id = ${accountId} and email = ${email}`)
 }
 
-export function eraseFromActionLog(db: Db, { accountId, pattern }: Person) {
-  return db.run(sql`
-    update audit_lines
-       set params = regexp_replace(params::text, ${pattern}, '[erased]', 'gi')::jsonb
-     where account_id = ${accountId}
-       and params::text ~* ${pattern}`)
+export function eraseOptins(db: Db, { accountId, email }: Person) {
+  return db.run(sql`delete from double_optins where account_id = ${accountId} and email = ${email}`)
 }
 
-export function eraseReplies(db: Db, { accountId, pattern }: Person) {
+const LinesErased = row<{ last: string | null; erased: number }>({ last: maybe(text), erased: int })
+
+/** The next so many lines of the log, by their order; `last` is where to go on, null at the end. */
+export function eraseFromLines(db: Db, { accountId, email, pattern }: Person, page: LinePage) {
+  return db.one(
+    LinesErased,
+    sql`
+    with page as materialized (
+      select id, params::text as params
+        from audit_lines
+       where account_id = ${accountId}
+         ${when(page.after, (after) => sql`and id > ${after}`)}
+       order by id
+       limit ${page.limit}
+    ), erased as (
+      update audit_lines l
+         set params = regexp_replace(p.params, ${pattern}, '[erased]', 'gi')::jsonb
+        from page p
+       where l.account_id = ${accountId}
+         and l.id = p.id
+         and strpos(lower(p.params), ${email}) > 0
+         and p.params ~* ${pattern}
+      returning 1)
+    select (select id from page order by id offset ${page.limit - 1}) as last,
+           (select count(*)::int from erased) as erased`,
+  )
+}
+
+export function eraseReplies(db: Db, { accountId, email, pattern }: Person) {
   return db.run(sql`
-    delete from idempotency_keys where account_id = ${accountId} and reply ~* ${pattern}`)
+    delete from idempotency_keys
+     where account_id = ${accountId} and strpos(lower(reply), ${email}) > 0 and reply ~* ${pattern}`)
 }
 
 export function eraseFromImports(db: Db, { accountId, pattern }: Person) {
@@ -117,11 +146,12 @@ export function eraseFromImports(db: Db, { accountId, pattern }: Person) {
 }
 
 /** What is not worked off yet: the row is then faulty, having no address. */
-export function eraseFromChunks(db: Db, { accountId, pattern }: Person) {
+export function eraseFromChunks(db: Db, { accountId, email, pattern }: Person) {
   return db.run(sql`
     update process_chunks
        set rows = regexp_replace(rows::text, ${pattern}, '[erased]', 'gi')::json
      where account_id = ${accountId}
+       and strpos(lower(rows::text), ${email}) > 0
        and rows::text ~* ${pattern}`)
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
-import { json, row } from '../../kernel/row.ts'
-import { sql } from '../../kernel/sql.ts'
+import { json, maybe, row, text } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
+import type { LinePage } from './erase-queries.ts'
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
@@ -101,13 +102,37 @@ export function exportSoftBounces(db: Db, { accountId, email }: Who) {
   )
 }
 
-export function exportActionLog(db: Db, { accountId, pattern }: Who) {
+export function exportOptins(db: Db, { accountId, email }: Who) {
   return db.one(
     Rows,
     sql`
-    select coalesce(json_agg(jsonb_build_object('at', l.at, 'operation', l.operation, 'params', l.params)
-                             order by l.id), '[]') as rows
-      from audit_lines l
-     where account_id = ${accountId} and params::text ~* ${pattern}`,
+    select coalesce(json_agg(to_jsonb(o) - 'account_id' - 'key_id' - 'id' order by o.created_at), '[]') as rows
+      from double_optins o
+     where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
+const Lines = row<{ last: string | null; rows: Record<string, unknown>[] }>({
+  last: maybe(text),
+  rows: json(),
+})
+
+/** Of the next so many lines of the log those that name the person; `last` is where to go on, null at the end. */
+export function exportLines(db: Db, { accountId, email, pattern }: Who, page: LinePage) {
+  return db.one(
+    Lines,
+    sql`
+    with page as materialized (
+      select id, at, operation, params
+        from audit_lines
+       where account_id = ${accountId}
+         ${when(page.after, (after) => sql`and id > ${after}`)}
+       order by id
+       limit ${page.limit})
+    select (select id from page order by id offset ${page.limit - 1}) as last,
+           (select coalesce(json_agg(jsonb_build_object('at', l.at, 'operation', l.operation, 'params', l.params)
+                                     order by l.id), '[]')
+              from page l
+             where strpos(lower(l.params::text), ${email}) > 0 and l.params::text ~* ${pattern}) as rows`,
   )
 }

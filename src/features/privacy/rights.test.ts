@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
+import { readId } from '../../kernel/id.ts'
 import { int, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { recordBounce, recordComplaint, recordDelivery } from '../messages/record-event.ts'
+import { simulated, simulatedVerdicts } from '../messages/simulator.ts'
 import { harmless, sources } from './sources.ts'
 
 const app = await makeApp({
@@ -128,6 +131,43 @@ describe('erasing a person', () => {
       return n === 0
     }, 'the queue to be empty')
     assert.deepEqual(await tracesOf(accountId, 'fast@example.com'), {})
+  })
+
+  test('goes through a log that is too long for one statement', async () => {
+    const { accountId, key } = await app.makeAccount()
+    await db.run(sql`
+      insert into audit_lines (id, account_id, at, key_id, operation, params, status, request_id)
+      select uuidv7(), ${accountId}, now(), gen_random_uuid(), 'x',
+             case when n % 9999 = 0 then '{"to": "Long@example.com"}'::jsonb
+                  else jsonb_build_object('to', n || 'long@example.com') end, 200, 'r'
+        from generate_series(0, 45000) n`)
+    const { body: held } = await app.call('GET', '/api/v1/contacts/export?email=long@example.com', { key })
+    // Its own line is not there yet.
+    assert.equal(held.action_log.length, 5)
+    const { body, text: raw } = await erase('long@example.com', key)
+    assert.ok(body.erased?.action_log >= 5, raw)
+    const others = sql`
+      select count(*)::int as n from audit_lines
+       where account_id = ${accountId} and params ->> 'to' like '%long@example.com'`
+    assert.equal((await db.one(row<{ n: number }>({ n: int }), others)).n, 45_001 - 5)
+    assert.equal((await tracesOf(accountId, '"long@example.com')).audit_lines, undefined)
+  })
+
+  test('is not undone by what is heard of their messages later', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const { body } = await send('late@example.com', key)
+    const told = {
+      id: readId('msg', body.id) ?? '',
+      accountId,
+      recipient: 'late@example.com',
+      at: new Date(),
+    }
+    await erase('late@example.com', key)
+    for (const verdict of [simulatedVerdicts.soft, simulatedVerdicts.hard])
+      await db.transaction((tx) => recordBounce(tx, told, simulated.softBounce, verdict))
+    await db.transaction((tx) => recordComplaint(tx, told, 'abuse'))
+    await db.transaction((tx) => recordDelivery(tx, told, '250'))
+    assert.deepEqual(await tracesOf(accountId, 'late@example.com'), {})
   })
 
   test('in one account does nothing in another', async () => {

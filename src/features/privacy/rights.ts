@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
+import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
 import type { Source } from './sources.ts'
@@ -32,8 +33,46 @@ export async function exportPerson(ctx: Ctx, given: string) {
     messages: await rows(tell.exportMessages(ctx.db, who)),
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
-    action_log: await rows(tell.exportActionLog(ctx.db, who)),
+    double_optins: await rows(tell.exportOptins(ctx.db, who)),
+    action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
   }
+}
+
+const linesAtOnce = 20_000
+
+/** The log may be longer than one statement can go through in its time. */
+async function throughLog<T extends { last: string | null }>(
+  read: (page: erase.LinePage) => Promise<T>,
+): Promise<T[]> {
+  const pages: T[] = []
+  for (let after: string | undefined | null; after !== null; ) {
+    const page: T = await read({ after, limit: linesAtOnce })
+    pages.push(page)
+    after = page.last
+  }
+  return pages
+}
+
+async function eraseFromActionLog(db: Ctx['db'], who: erase.Person): Promise<number> {
+  const pages = await throughLog((page) => erase.eraseFromLines(db, who, page))
+  return pages.reduce((sum, { erased }) => sum + erased, 0)
+}
+
+const pagesAtOnce = 50
+
+/** The whole file of each export that names the person; gives how many. */
+async function eraseExports(db: Ctx['db'], who: erase.Person): Promise<number> {
+  let dropped = 0
+  for (const { id, pages } of await listFiles(db, who.accountId)) {
+    const ref = { accountId: who.accountId, id }
+    for (let from = 0; from < pages; from += pagesAtOnce) {
+      if (!(await findInPages(db, ref, { from, to: from + pagesAtOnce }, who))) continue
+      await dropFile(db, ref)
+      dropped++
+      break
+    }
+  }
+  return dropped
 }
 
 // Rows that hang on others go before them.
@@ -48,15 +87,18 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['queue', erase.eraseQueueRows],
   ['captured', erase.eraseCaptured],
   ['soft_bounces', erase.eraseSoftBounces],
-  ['action_log', erase.eraseFromActionLog],
+  ['double_optins', erase.eraseOptins],
+  ['action_log', eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],
   ['imports_under_way', erase.eraseFromChunks],
+  ['export_files', eraseExports],
 ]
 
 export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
   const who = personOf(ctx, given)
   const erased: Partial<Record<Source, number>> = {}
+  await holdAgainstExports(ctx.db, who.accountId)
   await erase.lockMessages(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await erase.eraseFromCopies(ctx.db, who)

@@ -20,6 +20,8 @@ export const sources = {
   processes: 'imports',
   process_chunks: 'imports_under_way',
   delivery_queue: 'queue',
+  double_optins: 'double_optins',
+  export_chunks: 'export_files',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

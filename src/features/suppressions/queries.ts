@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { maybe, row, text, time } from '../../kernel/row.ts'
+import { bool, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { Reason } from './suppressions.ts'
 
@@ -41,10 +41,11 @@ export function listSuppressions(db: Db, accountId: string, filter: Filter) {
 
 export type SuppressionRef = { accountId: string; email: string }
 
-const Ref = row<{ account_id: string; email: string; reason: string }>({
+const Ref = row<{ account_id: string; email: string; reason: string; is_erased: boolean }>({
   account_id: text,
   email: text,
   reason: text,
+  is_erased: bool,
 })
 
 /** Of many addresses of many accounts, those that are suppressed; those of people who were erased as well. */
@@ -53,7 +54,7 @@ export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   return db.many(
     Ref,
     sql`
-    select r.account_id, r.email, s.reason
+    select r.account_id, r.email, s.reason, s.email <> r.email as is_erased
       from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
       join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))`,
   )

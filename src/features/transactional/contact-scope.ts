@@ -1,10 +1,11 @@
 // What a template may read of its recipient.
 import type { Ctx } from '../../kernel/ctx.ts'
+import { calculatorOf } from '../contacts/attributes/calculate.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 
 /** The contact's attributes under `contact`, looked up only where a template reads them. */
 export async function contactScope(
-  { db, caller }: Ctx,
+  { db, caller, now }: Ctx,
   email: string | undefined,
   sources: (string | undefined)[],
 ): Promise<{ contact: Record<string, unknown> }> {
@@ -13,5 +14,7 @@ export async function contactScope(
     isRead && email !== undefined
       ? await findContact(db, caller.accountId, { email: email.toLowerCase() })
       : undefined
-  return { contact: found ? { ...found.attributes, EMAIL: found.email, SMS: found.sms ?? undefined } : {} }
+  if (!found) return { contact: {} }
+  const attributes = (await calculatorOf(db, caller.accountId, now))(found.attributes)
+  return { contact: { ...attributes, EMAIL: found.email, SMS: found.sms ?? undefined } }
 }

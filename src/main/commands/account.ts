@@ -1,15 +1,21 @@
 import type { Command } from 'commander'
-import { insertAccount, listAccounts, upsertLimit } from '../../features/accounts/account/queries.ts'
+import {
+  insertAccount,
+  listAccounts,
+  renameAccount,
+  upsertLimit,
+} from '../../features/accounts/account/queries.ts'
 import { makeKey, unrestricted } from '../../features/accounts/keys/make-key.ts'
 import { type Db, isUniqueViolation } from '../../kernel/db.ts'
 import { nearest } from '../../kernel/nearest.ts'
+import { oneLine } from '../../kernel/v3/lenient.ts'
 import { knownOperationIds } from '../operations.ts'
 import { CommandFault, type Output, say, sayJson, table } from './print.ts'
 import { readCount } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addAccount(program: Command): void {
-  const account = program.command('account').description('make, list and limit accounts')
+  const account = program.command('account').description('make, name, list and limit accounts')
 
   account
     .command('create <name>')
@@ -26,6 +32,15 @@ export function addAccount(program: Command): void {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account list --json')
     .action(showAccounts)
+
+  account
+    .command('rename')
+    .description('change the name of an account, which people see on its unsubscribe pages')
+    .argument('<account>', 'its number, as the list shows it')
+    .argument('<name>', 'such as the name of the company')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn account rename 1 "Atelier Horn"')
+    .action(nameAccount)
 
   account
     .command('limit')
@@ -51,12 +66,25 @@ async function createAccount(name: string, { json, outreach, monthlyQuota }: Cre
       const { key } = await makeKey(tx, id, unrestricted)
       return { id, key }
     }),
-  ).catch((error) => {
-    if (!isUniqueViolation(error, 'accounts_name_idx')) throw error
-    throw new CommandFault(`there is an account named ${JSON.stringify(name)} already`)
-  })
+  ).catch(refuseTakenName(name))
   if (json) sayJson({ account: made.id, key: made.key })
   else say(`Account ${made.id} made. Its first key, shown only now:\n${made.key}`)
+}
+
+const refuseTakenName = (name: string) => (error: unknown) => {
+  if (!isUniqueViolation(error, 'accounts_name_idx')) throw error
+  throw new CommandFault(`there is an account named ${JSON.stringify(name)} already`)
+}
+
+async function nameAccount(account: string, given: string, { json }: Output): Promise<void> {
+  const name = oneLine(given)
+  if (name === '') throw new CommandFault('an account needs a name')
+  await withDatabase(async (db) => {
+    await refuseUnknownAccount(db, account)
+    await renameAccount(db, account, name)
+  }).catch(refuseTakenName(name))
+  if (json) sayJson({ account, name })
+  else say(`Account ${account} is now called ${name}.`)
 }
 
 async function showAccounts({ json }: Output): Promise<void> {

@@ -2,6 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { hashKey } from '../keys/find-caller.ts'
 import { newSecret, storeKey, unrestricted } from '../keys/make-key.ts'
 import { findKeyOwner, replaceFirstKeys, restoreFirstKey } from '../keys/queries.ts'
+import { firstAccountName } from './public-name.ts'
 import { findFirstAccount, insertAccount, lockFirstAccount } from './queries.ts'
 
 /**
@@ -17,7 +18,7 @@ export function ensureFirstAccount(
     await lockFirstAccount(tx)
     const existing = await findFirstAccount(tx)
     const account =
-      existing ?? (await insertAccount(tx, { name: 'default', outreach: true, monthlyQuota: null }))
+      existing ?? (await insertAccount(tx, { name: firstAccountName, outreach: true, monthlyQuota: null }))
     if (givenKey !== undefined) await enforceKey(tx, account.id, givenKey)
     if (existing || givenKey !== undefined) return { madeKey: null }
     const madeKey = newSecret('live')

@@ -32,6 +32,10 @@ export function insertAccount(
   )
 }
 
+export function renameAccount(db: Db, id: string, name: string) {
+  return db.run(sql`update accounts set name = ${name} where id = ${id}`)
+}
+
 export type AccountRow = {
   id: string
   name: string

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, words } from '../../../kernel/schema.ts'
+import { computeGlobals, type Globals } from './calculate.ts'
 import { type AttributeRow, listAttributes } from './queries.ts'
 import { categories, types } from './values.ts'
 import { AttributeBody, changeAttribute, createAttribute, removeAttribute } from './write-attribute.ts'
@@ -17,10 +18,13 @@ const Attribute = closed({
     Type.Array(closed({ value: Type.Integer(), label: Type.String(), valueStr: Type.String() })),
   ),
   multiCategoryOptions: Type.Optional(Type.Array(Type.String())),
-  calculatedValue: Type.Optional(Type.String()),
+  calculatedValue: Type.Optional(Type.String({ description: 'The formula' })),
+  computedValue: Type.Optional(
+    Type.Union([Type.Number(), Type.Null()], { description: 'Of a global one: what its formula gives now' }),
+  ),
 })
 
-function show({ name, category, type, enumeration, options, formula }: AttributeRow) {
+function show({ name, category, type, enumeration, options, formula }: AttributeRow, globals: Globals) {
   return {
     name,
     category,
@@ -28,6 +32,7 @@ function show({ name, category, type, enumeration, options, formula }: Attribute
     ...(enumeration && { enumeration: enumeration.map((one) => ({ ...one, valueStr: String(one.value) })) }),
     ...(options && { multiCategoryOptions: options }),
     ...(formula === null ? {} : { calculatedValue: formula }),
+    ...(category === 'global' ? { computedValue: globals.get(name) ?? null } : {}),
   }
 }
 
@@ -39,9 +44,11 @@ export const listAttributesV3 = operation({
   http: 'GET /v3/contacts/attributes',
   summary: 'List contact attributes',
   reply: closed({ attributes: Type.Array(Attribute) }),
-}).run(async (ctx) => ({
-  attributes: (await listAttributes(ctx.db, ctx.caller.accountId)).map(show),
-}))
+}).run(async ({ db, caller: { accountId } }) => {
+  const attributes = await listAttributes(db, accountId)
+  const globals = await computeGlobals(db, accountId, attributes)
+  return { attributes: attributes.map((one) => show(one, globals)) }
+})
 
 export const createAttributeV3 = operation({
   ...writes,

@@ -49,3 +49,40 @@ export async function deleteAttribute(db: Db, accountId: string, name: string) {
     update contacts set attributes = attributes - ${name}::text
      where account_id = ${accountId} and attributes ? ${name}::text`)
 }
+
+export type Figures = {
+  attribute: string
+  count: string
+  sum: string | null
+  average: string | null
+  min: string | null
+  max: string | null
+}
+
+const FiguresOf = row<Figures>({
+  attribute: text,
+  count: text,
+  sum: maybe(text),
+  average: maybe(text),
+  min: maybe(text),
+  max: maybe(text),
+})
+
+/** Of each of these attributes over all contacts, who are read once for all of them. */
+export function figuresOf(db: Db, accountId: string, names: string[]) {
+  const isNumber = sql`jsonb_typeof(c.attributes -> n.name) = 'number'`
+  const value = sql`(c.attributes ->> n.name)::numeric`
+  return db.many(
+    FiguresOf,
+    sql`
+    select n.name as attribute,
+           count(c.attributes -> n.name)::text as count,
+           sum(${value}) filter (where ${isNumber})::text as sum,
+           avg(${value}) filter (where ${isNumber})::text as average,
+           min(${value}) filter (where ${isNumber})::text as min,
+           max(${value}) filter (where ${isNumber})::text as max
+      from unnest(${names}::text[]) as n (name)
+      left join contacts c on c.account_id = ${accountId} and c.attributes ? n.name
+     group by n.name`,
+  )
+}

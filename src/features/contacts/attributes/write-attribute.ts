@@ -4,6 +4,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed, words } from '../../../kernel/schema.ts'
 import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
+import { FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
 import {
   type AttributeRow,
   deleteAttribute,
@@ -47,6 +48,7 @@ const reserved = new Set(['EMAIL', 'SMS', 'EXT_ID', 'STATUS', 'CONSENT_DATE', 'C
 export async function createAttribute(ctx: Ctx, at: Place, body: AttributeBody): Promise<void> {
   if (Object.keys(body).length === 0) throw missingParameter({ message: 'No inputs in the body' })
   const made = attributeOf(at, body)
+  await refuseBadFormula(ctx, made)
   if (reserved.has(made.name) || (await insertAttribute(ctx.db, ctx.caller.accountId, made, ctx.now)) === 0)
     throw invalidParameter({ message: 'Attribute name must be unique', param: 'attributeName' })
 }
@@ -112,8 +114,22 @@ export async function changeAttribute(ctx: Ctx, at: Place, body: AttributeBody):
     enumeration: body.enumeration ?? found.enumeration,
     multiCategoryOptions: body.multiCategoryOptions ?? found.options,
   })
-  const formula = given(body.value) ?? found.formula
-  await updateAttribute(ctx.db, ctx.caller.accountId, { ...found, enumeration, options, formula })
+  const formula = found.formula === null ? null : (given(body.value) ?? found.formula)
+  const changed = { ...found, enumeration, options, formula }
+  if (given(body.value) !== undefined) await refuseBadFormula(ctx, changed)
+  await updateAttribute(ctx.db, ctx.caller.accountId, changed)
+}
+
+async function refuseBadFormula(ctx: Ctx, { category, formula }: AttributeRow): Promise<void> {
+  if (formula === null) return
+  const attributes = await listAttributes(ctx.db, ctx.caller.accountId)
+  try {
+    if (category === 'global') readGlobalFormula(formula, attributes)
+    else readFormula(formula, attributes)
+  } catch (error) {
+    if (!(error instanceof FormulaFault)) throw error
+    throw invalidParameter({ message: `value cannot be computed: ${error.message}`, param: 'value' })
+  }
 }
 
 export async function removeAttribute(ctx: Ctx, at: Place): Promise<void> {

@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
 import { answer, operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
@@ -6,8 +7,9 @@ import { listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { ContactBody } from './contact-body.ts'
 import { pageOfContacts } from './list-contacts.ts'
+import type { ContactRef } from './queries.ts'
 import { IdentifierType, readContact, readRef } from './read-ref.ts'
-import { Contact, showContact } from './show-contact.ts'
+import { Contact, showContacts } from './show-contact.ts'
 import { changeTags, pageOfChanges, TagsBody } from './trail.ts'
 import { changeContact, contactExists, createContact, removeContact, resubscribe } from './write-contact.ts'
 
@@ -17,6 +19,11 @@ const writes = { ...shared, scope: 'contacts.write', effect: 'change' } as const
 const params = closed({ identifier: Type.String({ maxLength: 320 }) })
 const typeQuery = closed({ identifierType: Type.Optional(IdentifierType) })
 const secret = ['consent_ip', 'consent_text']
+
+async function shown(ctx: Ctx, ref: ContactRef): Promise<Static<typeof Contact>> {
+  const [contact] = await showContacts(ctx, [await readContact(ctx, ref)])
+  return contact as Static<typeof Contact>
+}
 
 export const listContactsV3 = operation({
   ...reads,
@@ -40,7 +47,7 @@ export const listContactsV3 = operation({
   refusals: [outOfRange, notFound],
 }).run(async (ctx, { query }) => {
   const { count, rows, nextCursor } = await pageOfContacts(ctx, query)
-  return { count, contacts: rows.map(showContact), next_cursor: nextCursor }
+  return { count, contacts: await showContacts(ctx, rows), next_cursor: nextCursor }
 })
 
 export const createContactV3 = operation({
@@ -68,7 +75,7 @@ export const getContactV3 = operation({
   reply: closed({ ...Contact.properties, statistics: Type.Object({}) }),
   refusals: [notFound],
 }).run(async (ctx, { params: { identifier }, query }) => ({
-  ...showContact(await readContact(ctx, readRef(identifier, query.identifierType))),
+  ...(await shown(ctx, readRef(identifier, query.identifierType))),
   statistics: {},
 }))
 
@@ -116,7 +123,7 @@ export const resubscribeContactV3 = operation({
 }).run(async (ctx, { params: { identifier } }) => {
   const ref = readRef(identifier)
   await resubscribe(ctx, ref)
-  return showContact(await readContact(ctx, ref))
+  return shown(ctx, ref)
 })
 
 const Tags = closed({ tags: Type.Array(Type.String()) })

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
@@ -49,7 +50,10 @@ export type Wanted = {
   consent: Partial<Consent>
 }
 
-export async function readBody(ctx: Ctx, body: ContactBody): Promise<Wanted> {
+/** What reading needs of a context. */
+type Reader = { db: Db; caller: Pick<Ctx['caller'], 'accountId'> }
+
+export async function readBody(ctx: Reader, body: ContactBody): Promise<Wanted> {
   const attributes = new Map(
     Object.entries(mapOf(body.attributes)).map(([name, value]) => [name.trim().toUpperCase(), value]),
   )
@@ -85,7 +89,7 @@ function readSms(value: unknown): string | null {
 const ownColumns = new Set(['EMAIL', 'SMS', 'EXT_ID'])
 
 /** Unknown ones are left out, as the provider does; a value of the wrong type is refused. */
-async function readAttributes(ctx: Ctx, given: Map<string, unknown>): Promise<Map<string, Value | null>> {
+async function readAttributes(ctx: Reader, given: Map<string, unknown>): Promise<Map<string, Value | null>> {
   const asked = [...given].filter(([name]) => !ownColumns.has(name))
   if (asked.length === 0) return new Map()
   const known = new Map((await listAttributes(ctx.db, ctx.caller.accountId)).map((one) => [one.name, one]))

@@ -37,6 +37,9 @@ export type ContactFilter = {
   listIds?: string[]
   equals?: { attribute: string; value: string }
   segment?: Condition
+  status?: ContactStatus
+  /** Left this list by their own choice. */
+  leftListId?: string
 }
 
 function matches(filter: ContactFilter): Sql {
@@ -45,6 +48,14 @@ function matches(filter: ContactFilter): Sql {
     ${when(filter.createdSince, (since) => sql`and c.created_at >= ${since}`)}
     ${when(filter.ids, (ids) => sql`and c.id = any(${ids}::bigint[])`)}
     ${when(filter.segment, (condition) => sql`and ${inSegment(condition)}`)}
+    ${when(filter.status, (status) => sql`and c.status = ${status}`)}
+    ${when(
+      filter.leftListId,
+      (id) => sql`
+      and exists (select 1
+                    from list_unsubscriptions u
+                   where u.account_id = c.account_id and u.contact_id = c.id and u.list_id = ${id})`,
+    )}
     ${when(filter.equals, ({ attribute, value }) => sql`and c.attributes -> ${attribute} = ${value}::jsonb`)}
     ${when(
       filter.listIds,

@@ -1,6 +1,8 @@
 // A contact as callers see it.
 import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
+import { calculatorOf } from '../attributes/calculate.ts'
 import type { ContactRow } from './row-queries.ts'
 
 const Text = Type.String()
@@ -26,7 +28,13 @@ export const Contact = closed({
   tracking_consent: orNull(Type.Boolean()),
 })
 
-export function showContact(found: ContactRow): Static<typeof Contact> {
+/** With what is calculated from their attributes. */
+export async function showContacts(ctx: Ctx, rows: ContactRow[]): Promise<Static<typeof Contact>[]> {
+  const calculate = await calculatorOf(ctx.db, ctx.caller.accountId, ctx.now)
+  return rows.map((row) => showContact({ ...row, attributes: calculate(row.attributes) }))
+}
+
+function showContact(found: ContactRow): Static<typeof Contact> {
   return {
     id: Number(found.id),
     ...(found.email === null ? {} : { email: found.email }),

@@ -1,5 +1,6 @@
 // Creating and changing a contact: its row, the history of what changed, its consent, its lists, its blacklisting.
 import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
@@ -27,6 +28,15 @@ export const contactExists = refusal({
   message: 'Unable to create contact, email is already associated with another Contact',
 })
 
+/** Who changes contacts, and what their history calls the change. */
+export type Writer = {
+  db: Db
+  now: Date
+  caller: Pick<Ctx['caller'], 'accountId' | 'keyId'>
+  /** api when absent. */
+  source?: string
+}
+
 type Plain = Omit<ContactFields, 'attributes'> & { attributes: Record<string, Value> }
 
 const blank: Plain = {
@@ -44,7 +54,7 @@ const blank: Plain = {
 }
 
 /** The new contact's number, or undefined when an existing one was changed. */
-export async function createContact(ctx: Ctx, body: ContactBody): Promise<number | undefined> {
+export async function createContact(ctx: Writer, body: ContactBody): Promise<number | undefined> {
   const wanted = await readBody(ctx, body)
   const ref = refIn(wanted)
   if (!ref) throw missingParameter({ message: 'email is missing', param: 'email' })
@@ -88,7 +98,7 @@ function refIn({ email, ext_id, sms }: Wanted): ContactRef | undefined {
 }
 
 async function refuseUnknownLists(
-  { db, caller }: Ctx,
+  { db, caller }: Writer,
   { listIds, unlinkListIds }: ContactBody,
 ): Promise<void> {
   const asked = [...new Set([...(listIds ?? []), ...(unlinkListIds ?? [])])].map(String)
@@ -99,14 +109,14 @@ async function refuseUnknownLists(
     throw invalidParameter({ message: `List ID ${unknown} does not exist`, param: 'listIds' })
 }
 
-async function change(ctx: Ctx, found: ContactRow, wanted: Wanted, body: ContactBody): Promise<void> {
+async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: ContactBody): Promise<void> {
   const after = applied(plainOf(found), wanted, body)
   const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(after))
   if (holders.some(({ id }) => id !== found.id)) throw await takenBy(ctx, after, 'update', found.id)
   await save(ctx, found, after, body)
 }
 
-async function save(ctx: Ctx, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
+async function save(ctx: Writer, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
   const { accountId } = ctx.caller
   await updateContact(ctx.db, { accountId, id: found.id, at: ctx.now }, rowOf(after))
   await record(ctx, found.id, { before: plainOf(found), after, body })
@@ -148,7 +158,7 @@ function applied(before: Plain, wanted: Wanted, body: ContactBody): Plain {
   }
 }
 
-async function takenBy(ctx: Ctx, fields: Plain, verb: 'create' | 'update', own?: string) {
+async function takenBy(ctx: Writer, fields: Plain, verb: 'create' | 'update', own?: string) {
   const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(fields))
   const names = [...new Set(holders.filter(({ id }) => id !== own).map(({ by }) => by))]
   const message = `Unable to ${verb} contact, ${names[0] ?? 'email'} is already associated with another Contact`
@@ -157,9 +167,13 @@ async function takenBy(ctx: Ctx, fields: Plain, verb: 'create' | 'update', own?:
 
 type Step = { before: Plain; after: Plain; body: ContactBody }
 
-async function record(ctx: Ctx, id: string, { before, after, body }: Step): Promise<void> {
+async function record(ctx: Writer, id: string, { before, after, body }: Step): Promise<void> {
   const { accountId } = ctx.caller
-  await insertChanges(ctx.db, { accountId, at: ctx.now, source: 'api' }, changesOf(id, before, after))
+  await insertChanges(
+    ctx.db,
+    { accountId, at: ctx.now, source: ctx.source ?? 'api' },
+    changesOf(id, before, after),
+  )
   await recordConsent(ctx, id, before, after)
   for (const listId of sorted(body.listIds)) await addMembers(ctx.db, { accountId, listId }, [id], ctx.now)
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
@@ -202,7 +216,7 @@ const consentParts = [
 ] as const
 
 /** The consent as it stands now is added; what stood before stays in the ledger. */
-async function recordConsent(ctx: Ctx, contactId: string, before: Plain, after: Plain): Promise<void> {
+async function recordConsent(ctx: Writer, contactId: string, before: Plain, after: Plain): Promise<void> {
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
   if (consentParts.every((part) => same(before[part], after[part]))) return
   await insertConsent(ctx.db, {
@@ -219,7 +233,7 @@ async function recordConsent(ctx: Ctx, contactId: string, before: Plain, after: 
   })
 }
 
-async function blacklist(ctx: Ctx, email: string, isBlacklisted: boolean): Promise<void> {
+async function blacklist(ctx: Writer, email: string, isBlacklisted: boolean): Promise<void> {
   const ref = { accountId: ctx.caller.accountId, email }
   if (!isBlacklisted) await lift(ctx.db, ref, ['manual', 'unsubscribe'])
   else await suppress(ctx.db, ref, { reason: 'manual', source: 'contact', messageId: null, at: ctx.now })

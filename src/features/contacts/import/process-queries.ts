@@ -82,6 +82,7 @@ export function claimProcess(db: Db, now: Date) {
     select account_id, id, settings, file_url, next_chunk, chunks, faulty_rows, attempts
       from processes
      where status in ('queued', 'processing')
+       and name = 'IMPORTUSER'
        and due_at <= ${now}
      order by next_chunk, id
      limit 1

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
+import { readUrl } from '../../../kernel/v3/url.ts'
 import { holdLists } from '../lists/queries.ts'
 import { createList } from '../lists/write-list.ts'
 import { rowsOfCsv, rowsOfJson } from './given-rows.ts'
@@ -87,14 +88,6 @@ function readSource(body: ImportBody) {
   if (entries?.length === 0) throw invalidParameter({ message: 'jsonBody is empty', param: 'jsonBody' })
   if (text !== undefined) return { rows: rowsOfCsv(text), fileUrl: null }
   return { rows: entries && rowsOfJson(entries), fileUrl }
-}
-
-function readUrl(text: string | undefined, param: string): string | null {
-  const url = given(text)?.trim()
-  if (url === undefined) return null
-  const isUsable = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !url.includes('\0')
-  if (isUsable && url.isWellFormed()) return url
-  throw invalidParameter({ message: `${param} must be an http or https address`, param })
 }
 
 async function readLists(ctx: Ctx, { listIds, newList }: ImportBody): Promise<string[]> {

@@ -5,7 +5,7 @@ import { closed, orNull } from '../../../kernel/schema.ts'
 import { readSince } from '../../../kernel/v3/dates.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { Contact, showContact } from '../contacts/show-contact.ts'
+import { Contact, showContacts } from '../contacts/show-contact.ts'
 import { AddBody, addContacts, RemoveBody, removeContacts } from './change-members.ts'
 import { countModifiedMembers, listMembers } from './member-queries.ts'
 import { listPage, pageOfLists, showWhole, WholeList } from './show-list.ts'
@@ -100,7 +100,7 @@ export const listListContactsV3 = operation({
     listMembers(ctx.db, of, since, slice),
   )
   const count = since ? (await countModifiedMembers(ctx.db, of, since)).count : found.subscribers
-  return { contacts: rows.map(showContact), count, next_cursor: nextCursor }
+  return { contacts: await showContacts(ctx, rows), count, next_cursor: nextCursor }
 })
 
 const Named = Type.Array(Type.Union([Type.String(), Type.Integer()]))

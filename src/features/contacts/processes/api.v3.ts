@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../../../kernel/operation.ts'
+import { type Operation, operation } from '../../../kernel/operation.ts'
 import { refusal } from '../../../kernel/refusal.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { exportUrl } from '../export/read-file.ts'
 import { countProcesses, findProcess, listProcesses, type ProcessRow } from './queries.ts'
 
 const Text = Type.String()
@@ -43,19 +44,28 @@ const Process = closed({
   id: Type.Integer(),
   name: Text,
   status: words(['queued', 'processing', 'completed', 'failed']),
-  info: closed({ import: Import }),
+  info: closed({ import: Type.Optional(Import), export: Type.Optional(closed({ total: Count })) }),
+  export_url: Type.Optional(
+    Type.String({ description: 'Of an export: the file, for 7 days, to whoever knows this address' }),
+  ),
   created_at: Time,
   completed_at: orNull(Time),
   error: Type.Optional(Text),
 })
 
-function show(found: ProcessRow): Static<typeof Process> {
+function importOf(found: ProcessRow): Static<typeof Import> {
   const { total, created, updated, faulty, skipped, kept_out: keptOut, faulty_rows: faultyRows } = found
+  return { total, created, updated, faulty, skipped, keptOut, faultyRows, ...noFiles }
+}
+
+function show(found: ProcessRow, baseUrl: string): Static<typeof Process> {
+  const { name, file_token: token } = found
   return {
     id: Number(found.id),
-    name: found.name,
+    name,
     status: found.status,
-    info: { import: { total, created, updated, faulty, skipped, keptOut, faultyRows, ...noFiles } },
+    info: name === 'EXPORTUSER' ? { export: { total: found.total } } : { import: importOf(found) },
+    ...(token === null ? {} : { export_url: exportUrl(baseUrl, token) }),
     created_at: found.created_at.toISOString(),
     completed_at: found.completed_at?.toISOString() ?? null,
     ...(found.error === null ? {} : { error: found.error }),
@@ -71,34 +81,36 @@ export const processNotFound = refusal({
 
 const shared = { area: 'Contacts', scope: 'contacts.read', effect: 'read' } as const
 
-export const listProcessesV3 = operation({
-  ...shared,
-  name: 'process.list',
-  http: 'GET /v3/processes',
-  summary: 'List background processes, newest first',
-  query: closed(listQuery),
-  reply: closed({ count: Count, processes: Type.Array(Process), next_cursor: orNull(Text) }),
-  refusals: [outOfRange],
-}).run(async (ctx, { query }) => {
-  const { accountId } = ctx.caller
-  const list = { name: 'v3.processes', filter: {}, usual: 10, most: 50 }
-  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
-    listProcesses(ctx.db, accountId, slice),
-  )
-  const { count } = await countProcesses(ctx.db, accountId)
-  return { count, processes: rows.map(show), next_cursor: nextCursor }
-})
+export const listProcessesV3 = (baseUrl: string): Operation =>
+  operation({
+    ...shared,
+    name: 'process.list',
+    http: 'GET /v3/processes',
+    summary: 'List background processes, newest first',
+    query: closed(listQuery),
+    reply: closed({ count: Count, processes: Type.Array(Process), next_cursor: orNull(Text) }),
+    refusals: [outOfRange],
+  }).run(async (ctx, { query }) => {
+    const { accountId } = ctx.caller
+    const list = { name: 'v3.processes', filter: {}, usual: 10, most: 50 }
+    const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
+      listProcesses(ctx.db, accountId, slice),
+    )
+    const { count } = await countProcesses(ctx.db, accountId)
+    return { count, processes: rows.map((one) => show(one, baseUrl)), next_cursor: nextCursor }
+  })
 
-export const getProcessV3 = operation({
-  ...shared,
-  name: 'process.get',
-  http: 'GET /v3/processes/{processId}',
-  summary: 'How far a background process is, and what came of it',
-  params: closed({ processId: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
-  reply: Process,
-  refusals: [processNotFound],
-}).run(async (ctx, { params: { processId } }) => {
-  const found = await findProcess(ctx.db, ctx.caller.accountId, processId)
-  if (!found) throw processNotFound()
-  return show(found)
-})
+export const getProcessV3 = (baseUrl: string): Operation =>
+  operation({
+    ...shared,
+    name: 'process.get',
+    http: 'GET /v3/processes/{processId}',
+    summary: 'How far a background process is, and what came of it',
+    params: closed({ processId: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
+    reply: Process,
+    refusals: [processNotFound],
+  }).run(async (ctx, { params: { processId } }) => {
+    const found = await findProcess(ctx.db, ctx.caller.accountId, processId)
+    if (!found) throw processNotFound()
+    return show(found, baseUrl)
+  })

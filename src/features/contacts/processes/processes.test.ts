@@ -160,6 +160,7 @@ test('twenty thousand rows with five values and a list are worked off in seconds
   await workImports(needs, soon())
   const took = performance.now() - started
   assert.equal((await processOf(one, id)).info.import.created, 20_000)
-  assert.ok(took < 15_000, `${took} ms`)
+  // With a line of history for each value; far more than it takes on a machine that does nothing else.
+  assert.ok(took < 30_000, `${took} ms`)
   context.diagnostic(`20000 rows in ${Math.round(took)} ms`)
 })

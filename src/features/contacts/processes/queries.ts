@@ -19,6 +19,7 @@ export type ProcessRow = {
   error: string | null
   created_at: Date
   completed_at: Date | null
+  file_token: string | null
 }
 
 const Process = row<ProcessRow>({
@@ -35,10 +36,12 @@ const Process = row<ProcessRow>({
   error: maybe(text),
   created_at: time,
   completed_at: maybe(time),
+  file_token: maybe(text),
 })
 
 const columns = sql`
-  id, name, status, total, created, updated, skipped, kept_out, faulty, faulty_rows, error, created_at, completed_at`
+  id, name, status, total, created, updated, skipped, kept_out, faulty, faulty_rows, error, created_at, completed_at,
+  file_token`
 
 export function findProcess(db: Db, accountId: string, id: number) {
   return db.maybe(

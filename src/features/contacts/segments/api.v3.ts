@@ -6,7 +6,7 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { listContacts } from '../contacts/queries.ts'
-import { Contact, showContact } from '../contacts/show-contact.ts'
+import { Contact, showContacts } from '../contacts/show-contact.ts'
 import { operators } from './condition-queries.ts'
 import { countSegment } from './count-segment.ts'
 import { countSegments, listSegments, type SegmentRow } from './queries.ts'
@@ -158,5 +158,5 @@ export const listSegmentContactsV3 = operation({
   // A first page that is the last has them all, and every contact was looked at for it.
   const isAll = nextCursor === null && query.limit !== 0 && !query.cursor && !query.offset
   const count = isAll ? rows.length : await countSegment(ctx.db, accountId, filter.segment)
-  return { contacts: rows.map(showContact), count, next_cursor: nextCursor }
+  return { contacts: await showContacts(ctx, rows), count, next_cursor: nextCursor }
 })

@@ -42,7 +42,7 @@ export async function readStanding(db: Db, token: UnsubscribeToken): Promise<Sta
   }
 }
 
-const ownSources = ['unsubscribe', 'preferences'] as const
+const ownSources = ['unsubscribe', 'preferences', 'double opt-in'] as const
 type Source = (typeof ownSources)[number]
 
 const isOwn = (source: string | null) => ownSources.some((own) => own === source)
@@ -59,8 +59,13 @@ export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<
 }
 
 /** Takes back what `unsubscribe` did with the same token. */
-export function resubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<void> {
-  return inTurn({ db, token, at, source: 'unsubscribe' }, async (act) => {
+export function resubscribe(
+  db: Db,
+  token: UnsubscribeToken,
+  at: Date,
+  source: Source = 'unsubscribe',
+): Promise<void> {
+  return inTurn({ db, token, at, source }, async (act) => {
     if (token.listId === undefined) await returnToAll(act)
     else await returnToOne(act, token.listId)
   })

@@ -11,6 +11,7 @@ import {
   senderDomainNotAllowed,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { isOptinTag } from '../double-optin/ask-optin.ts'
 import { countTemplates, listTemplates, type TemplateRow } from './queries.ts'
 import { sendTest } from './send-test.ts'
 import {
@@ -106,10 +107,10 @@ export const getTemplateV3 = operation({
   params,
   reply: Template,
   refusals: [notFound],
-}).run(async (ctx, { params: { templateId } }) => ({
-  ...show(await readTemplate(ctx, templateId)),
-  doiTemplate: false,
-}))
+}).run(async (ctx, { params: { templateId } }) => {
+  const found = await readTemplate(ctx, templateId)
+  return { ...show(found), doiTemplate: isOptinTag(found.tag) }
+})
 
 export const updateTemplateV3 = operation({
   ...shared,

@@ -1,0 +1,62 @@
+// What calculated and global attributes come to. A formula that cannot be computed any more gives nothing.
+import type { Db } from '../../../kernel/db.ts'
+import { type Formula, FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
+import { type AttributeRow, type Figures, figuresOf, listAttributes } from './queries.ts'
+import type { Value } from './values.ts'
+
+type Values = Record<string, Value>
+
+/** Adds to the values of a contact those that are calculated from them. */
+export async function calculatorOf(
+  db: Db,
+  accountId: string,
+  now: Date,
+): Promise<(values: Values) => Values> {
+  const attributes = await listAttributes(db, accountId)
+  const formulas = attributes.flatMap((one): [string, Formula][] => {
+    const formula = one.category === 'calculated' ? readOrNothing(one, attributes, readFormula) : undefined
+    return formula ? [[one.name, formula]] : []
+  })
+  if (formulas.length === 0) return (values) => values
+  return (values) => {
+    const computed = formulas.map(([name, formula]) => [name, formula(values, now)] as const)
+    return { ...values, ...Object.fromEntries(computed.filter(([, value]) => value !== null)) } as Values
+  }
+}
+
+export type Globals = Map<string, number | null>
+
+export async function computeGlobals(
+  db: Db,
+  accountId: string,
+  attributes: AttributeRow[],
+): Promise<Globals> {
+  const asked = attributes.flatMap((one) => {
+    const read = one.category === 'global' ? readOrNothing(one, attributes, readGlobalFormula) : undefined
+    return read ? [{ ...read, name: one.name }] : []
+  })
+  if (asked.length === 0) return new Map()
+  const names = [...new Set(asked.map(({ attribute }) => attribute))]
+  const figures = new Map((await figuresOf(db, accountId, names)).map((one) => [one.attribute, one]))
+  return new Map(
+    asked.map(({ name, attribute, aggregate }) => {
+      const column = aggregate.toLowerCase() as Exclude<keyof Figures, 'attribute'>
+      const text = figures.get(attribute)?.[column] ?? null
+      const value = text === null ? Number.NaN : Number(text)
+      return [name, Number.isFinite(value) ? value : null]
+    }),
+  )
+}
+
+function readOrNothing<T>(
+  { formula }: AttributeRow,
+  attributes: AttributeRow[],
+  read: (text: string, attributes: AttributeRow[]) => T,
+): T | undefined {
+  try {
+    return formula === null ? undefined : read(formula, attributes)
+  } catch (error) {
+    if (error instanceof FormulaFault) return undefined
+    throw error
+  }
+}

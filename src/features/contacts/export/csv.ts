@@ -1,0 +1,54 @@
+// Lines of an export: separated by semicolons, as the provider's files are, and harmless when a spreadsheet opens them.
+import type { ContactRow } from '../contacts/row-queries.ts'
+
+/** What a column is called and what stands in it. */
+export type Cell = string | number | boolean | null | undefined
+
+const ownCells: Record<string, (contact: ContactRow) => Cell> = {
+  CONTACT_ID: ({ id }) => Number(id),
+  EMAIL: ({ email }) => email,
+  EXT_ID: ({ ext_id }) => ext_id,
+  SMS: ({ sms }) => sms,
+  STATUS: ({ status }) => status,
+  TAGS: ({ tags }) => tags.join(','),
+  LIST_IDS: ({ list_ids }) => list_ids.join(','),
+  CONSENT_DATE: ({ consent_date }) => consent_date?.toISOString(),
+  CONSENT_SOURCE: ({ consent_source }) => consent_source,
+  ADDED_TIME: ({ created_at }) => created_at.toISOString(),
+  MODIFIED_TIME: ({ modified_at }) => modified_at.toISOString(),
+}
+
+const before = ['CONTACT_ID', 'EMAIL', 'EXT_ID', 'SMS']
+
+export const isOwnColumn = (name: string) => Object.hasOwn(ownCells, name)
+
+/** All there is, with these attributes. */
+export function allColumns(attributes: string[]): string[] {
+  return [...before, ...attributes, ...Object.keys(ownCells).filter((name) => !before.includes(name))]
+}
+
+export function headingOf(columns: string[]): string {
+  return lineOf(columns)
+}
+
+export function contactLine(columns: string[], contact: ContactRow): string {
+  return lineOf(
+    columns.map((name) => {
+      if (isOwnColumn(name)) return ownCells[name]?.(contact)
+      const value = contact.attributes[name]
+      return Array.isArray(value) ? value.join(',') : value
+    }),
+  )
+}
+
+function lineOf(cells: Cell[]): string {
+  return `${cells.map(written).join(';')}\r\n`
+}
+
+function written(cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  if (typeof cell !== 'string') return String(cell)
+  // A spreadsheet would take it for a formula and run it.
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  return /[";,\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

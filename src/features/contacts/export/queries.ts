@@ -1,0 +1,186 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, json, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import type { ProcessRef } from '../import/process-queries.ts'
+
+export type ExportFilter = {
+  listId?: string
+  segmentId?: number
+  status?: 'subscribed' | 'unsubscribed'
+  leftListId?: string
+}
+
+export type ExportSettings = { columns: string[]; filter: ExportFilter; notifyUrl: string | null }
+
+const Id = row<{ id: string }>({ id: text })
+
+export function insertExport(db: Db, accountId: string, settings: ExportSettings, at: Date) {
+  return db.one(
+    Id,
+    sql`
+    insert into processes (account_id, name, settings, due_at, created_at)
+    values (${accountId}, 'EXPORTUSER', ${JSON.stringify(settings)}, ${at}, ${at})
+    returning id`,
+  )
+}
+
+const Ref = row<{ account_id: string; id: string }>({ account_id: text, id: text })
+
+/** The one with the least done first, so that a short export does not wait for the end of a long one. */
+export function nextExport(db: Db, now: Date) {
+  return db.maybe(
+    Ref,
+    sql`
+    -- all accounts: the job works for each of them
+    select account_id, id
+      from processes
+     where status in ('queued', 'processing') and name = 'EXPORTUSER' and due_at <= ${now}
+     order by next_chunk, id
+     limit 1`,
+  )
+}
+
+/** Whoever erases a person of the account waits until the page is written, and pages wait for the erasure. */
+export function holdForExport(db: Db, accountId: string) {
+  return db.run(sql`select pg_advisory_xact_lock_shared(hashtextextended(${`export ${accountId}`}, 0))`)
+}
+
+export function holdAgainstExports(db: Db, accountId: string) {
+  return db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`export ${accountId}`}, 0))`)
+}
+
+export type ClaimedExport = {
+  settings: ExportSettings
+  next_chunk: number
+  last_contact_id: string
+  attempts: number
+}
+
+const Claimed = row<ClaimedExport>({
+  settings: json(),
+  next_chunk: int,
+  last_contact_id: text,
+  attempts: int,
+})
+
+/** Nothing when somebody else has it, or has finished it meanwhile. */
+export function claimExport(db: Db, { accountId, id }: ProcessRef) {
+  return db.maybe(
+    Claimed,
+    sql`
+    select settings, next_chunk, last_contact_id, attempts
+      from processes
+     where account_id = ${accountId} and id = ${id} and status in ('queued', 'processing')
+       for update skip locked`,
+  )
+}
+
+export type WrittenPage = { csv: string; lastContactId: string; contacts: number; fileToken: string | null }
+
+/** A page of the file and the marker behind it. With a token the file is complete. */
+export async function addPage(db: Db, { accountId, id }: ProcessRef, page: WrittenPage, at: Date) {
+  const { csv, lastContactId, contacts, fileToken } = page
+  await db.run(sql`
+    insert into export_chunks (account_id, process_id, number, csv)
+    select account_id, id, next_chunk, ${csv} from processes where account_id = ${accountId} and id = ${id}`)
+  await db.run(sql`
+    update processes
+       set next_chunk = next_chunk + 1, last_contact_id = ${lastContactId}, total = total + ${contacts},
+           attempts = 0, file_token = ${fileToken},
+           status = case when ${fileToken}::text is null then 'processing' else 'completed' end,
+           completed_at = case when ${fileToken}::text is not null then greatest(${at}::timestamptz, created_at) end
+     where account_id = ${accountId}
+       and id = ${id}`)
+}
+
+export function deletePages(db: Db, { accountId, id }: ProcessRef) {
+  return db.run(sql`delete from export_chunks where account_id = ${accountId} and process_id = ${id}`)
+}
+
+export type ExportFile = { account_id: string; id: string; pages: number }
+
+const File = row<ExportFile>({ account_id: text, id: text, pages: int })
+
+export function findFile(db: Db, fileToken: string, completedSince: Date) {
+  return db.maybe(
+    File,
+    sql`
+    -- all accounts: the token says whose file it is
+    select account_id, id, next_chunk as pages
+      from processes
+     where file_token = ${fileToken} and completed_at > ${completedSince}`,
+  )
+}
+
+const Page = row<{ csv: string }>({ csv: text })
+
+export function readPage(db: Db, { account_id, id }: ExportFile, number: number) {
+  return db.maybe(
+    Page,
+    sql`
+    select csv from export_chunks where account_id = ${account_id} and process_id = ${id} and number = ${number}`,
+  )
+}
+
+/** The processes stay, to say that there was a file. */
+export function deleteOldFiles(db: Db, completedBefore: Date) {
+  return db.run(sql`
+    -- all accounts: the job works for each of them
+    with old as (
+      update processes
+         set file_token = null
+       where file_token is not null and completed_at < ${completedBefore}
+      returning account_id, id)
+    delete from export_chunks c using old where c.account_id = old.account_id and c.process_id = old.id`)
+}
+
+const Open = row<{ id: string; pages: number }>({ id: text, pages: int })
+
+/** The exports of which there are pages. */
+export function listFiles(db: Db, accountId: string) {
+  return db.many(
+    Open,
+    sql`
+    select p.id, p.next_chunk as pages
+      from processes p
+     where p.account_id = ${accountId}
+       and exists (select 1 from export_chunks c where c.account_id = p.account_id and c.process_id = p.id)
+     order by p.id`,
+  )
+}
+
+const Found = row<{ number: number }>({ number: int })
+
+/** A page among these that names the address. */
+export function findInPages(
+  db: Db,
+  { accountId, id }: ProcessRef,
+  { from, to }: { from: number; to: number },
+  { email, pattern }: { email: string; pattern: string },
+) {
+  return db.maybe(
+    Found,
+    sql`
+    select number
+      from export_chunks
+     where account_id = ${accountId}
+       and process_id = ${id}
+       and number >= ${from}
+       and number < ${to}
+       and strpos(lower(csv), ${email}) > 0
+       and csv ~* ${pattern}
+     limit 1`,
+  )
+}
+
+/** A finished export has no file any more; one under way starts from its beginning. */
+export async function dropFile(db: Db, ref: ProcessRef) {
+  await deletePages(db, ref)
+  await db.run(sql`
+    update processes
+       set next_chunk = 0, last_contact_id = 0, total = 0, file_token = null,
+           error = case when status = 'completed'
+                        then 'The file was deleted because a person in it was erased; export again.' end
+     where account_id = ${ref.accountId}
+       and id = ${ref.id}`)
+}

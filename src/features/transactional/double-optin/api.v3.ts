@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { answer, type Operation, operation } from '../../../kernel/operation.ts'
+import {
+  dailyCapReached,
+  monthlyQuotaReached,
+  senderDomainNotAllowed,
+} from '../../accounts/usage/refusals.ts'
+import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { askOptin, OptinBody, type OptinNeeds } from './ask-optin.ts'
+
+export const askOptinV3 = (needs: OptinNeeds): Operation =>
+  operation({
+    name: 'contact.double_optin',
+    http: 'POST /v3/contacts/doubleOptinConfirmation',
+    area: 'Contacts',
+    summary: 'Ask a person by email to confirm their subscription',
+    description:
+      'The template must be active, have the tag optin and contain {{ doubleoptin }}. The link works for 30 days; ' +
+      'the contact is made or changed, with the consent, when the person confirms. 201 for an address that is not ' +
+      'yet a contact, 204 otherwise.',
+    scope: 'contacts.write',
+    effect: 'irreversible',
+    body: OptinBody,
+    secret: ['attributes'],
+    status: [201, 204],
+    reply: Type.Null(),
+    refusals: [
+      templateInvalid,
+      contentMissing,
+      recipientSuppressed,
+      senderDomainNotAllowed,
+      dailyCapReached,
+      monthlyQuotaReached,
+    ],
+  }).run(async (ctx, { body }) => answer((await askOptin(ctx, body, needs)) ? 201 : 204, null))

@@ -1,0 +1,151 @@
+// A form was filled in: the person gets a message whose link confirms that it was them. Until then nothing changes.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { domainOf, readAddress } from '../../../kernel/email-address.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { given, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
+import { readUrl } from '../../../kernel/v3/url.ts'
+import type { Value } from '../../contacts/attributes/values.ts'
+import { readBody } from '../../contacts/contacts/contact-body.ts'
+import { findContact } from '../../contacts/contacts/queries.ts'
+import { holdLists } from '../../contacts/lists/queries.ts'
+import { queueMessages } from '../../messages/queue-messages.ts'
+import { templateInvalid } from '../../messages/refusals.ts'
+import { contactScope } from '../contact-scope.ts'
+import { findTemplate, type UsedTemplate } from '../template-queries.ts'
+import { renderContent } from '../v3/render.ts'
+import { insertOptin } from './queries.ts'
+import { type FindOptinKeys, writeOptinToken } from './tokens.ts'
+
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+const ListIds = optional(Type.Array(Id, { maxItems: 100 }))
+
+export const OptinBody = closed({
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  attributes: optionalMap(Type.Unknown()),
+  includeListIds: ListIds,
+  excludeListIds: ListIds,
+  templateId: optional(Id),
+  redirectionUrl: Type.Optional(Type.String({ maxLength: 2_048 })),
+})
+export type OptinBody = Static<typeof OptinBody>
+
+export type OptinNeeds = { baseUrl: string; optinKeys: FindOptinKeys }
+
+type Asked = {
+  email: string
+  attributes: Record<string, Value>
+  include: string[]
+  exclude: string[]
+  redirectUrl: string
+}
+
+/** Whether there was no contact of this address yet. */
+export async function askOptin(ctx: Ctx, body: OptinBody, needs: OptinNeeds): Promise<boolean> {
+  const asked = await readAsked(ctx, body)
+  const template = await readTemplateOf(ctx, body.templateId)
+  const { accountId, keyId } = ctx.caller
+  const token = { accountId, id: newUuid() }
+  const link = `${needs.baseUrl}/c/${writeOptinToken(await needs.optinKeys(), token)}`
+  await insertOptin(ctx.db, {
+    ...token,
+    email: asked.email,
+    attributes: asked.attributes,
+    include_list_ids: asked.include,
+    exclude_list_ids: asked.exclude,
+    redirect_url: asked.redirectUrl,
+    key_id: keyId,
+    created_at: ctx.now,
+  })
+  await sendLink(ctx, asked, template, link)
+  return (await findContact(ctx.db, accountId, { email: asked.email })) === undefined
+}
+
+async function readAsked(ctx: Ctx, body: OptinBody): Promise<Asked> {
+  const { email, sms, attributes } = await readBody(ctx, { email: body.email, attributes: body.attributes })
+  if (email === undefined) throw missingParameter({ message: 'email is missing', param: 'email' })
+  const redirectUrl = readUrl(body.redirectionUrl, 'redirectionUrl')
+  if (redirectUrl === null)
+    throw missingParameter({ message: 'redirectionUrl is missing', param: 'redirectionUrl' })
+  const include = await readLists(ctx, body.includeListIds, 'includeListIds')
+  if (include.length === 0)
+    throw missingParameter({ message: 'includeListIds is missing', param: 'includeListIds' })
+  const set = [...attributes].flatMap(([name, value]): [string, Value][] =>
+    value === null ? [] : [[name, value]],
+  )
+  return {
+    email,
+    attributes: { ...Object.fromEntries(set), ...(sms ? { SMS: sms } : {}) },
+    include,
+    exclude: await readLists(ctx, body.excludeListIds, 'excludeListIds'),
+    redirectUrl,
+  }
+}
+
+async function readLists({ db, caller }: Ctx, ids: number[] | null | undefined, param: string) {
+  const asked = [...new Set(ids ?? [])].map(String)
+  const known = new Set((await holdLists(db, caller.accountId, asked)).map(({ id }) => id))
+  const unknown = asked.find((id) => !known.has(id))
+  if (unknown === undefined) return asked
+  throw invalidParameter({ message: `List ID ${unknown} does not exist`, param })
+}
+
+const param = 'templateId'
+
+export const isOptinTag = (tag: string) => tag.trim().toLowerCase() === 'optin'
+
+async function readTemplateOf(ctx: Ctx, id: number | null | undefined): Promise<UsedTemplate> {
+  if (typeof id !== 'number') throw missingParameter({ message: 'templateId is missing', param })
+  const found = await findTemplate(ctx.db, ctx.caller.accountId, id)
+  if (!found) throw templateInvalid({ message: `There is no template ${id}.`, param })
+  if (!found.is_active) throw templateInvalid({ message: `Template ${id} is not active.`, param })
+  if (isOptinTag(found.tag)) return found
+  throw templateInvalid({ message: `Template ${id} must have the tag optin.`, param })
+}
+
+async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: string): Promise<void> {
+  const { subject, html } = template
+  const { contact } = await contactScope(ctx, asked.email, [subject, html])
+  const rendered = await renderContent(
+    { subject, html },
+    {
+      params: { ...asked.attributes, DOIurl: link },
+      contact: { ...contact, ...asked.attributes, EMAIL: asked.email },
+      doubleoptin: link,
+    },
+  )
+  if (!rendered.html?.includes(link.slice(link.lastIndexOf('/') + 1))) {
+    const message = `Template ${template.id} must contain the link {{ doubleoptin }}.`
+    throw templateInvalid({ message, param })
+  }
+  const [queued] = await queueMessages(ctx.db, [messageOf(ctx, asked, template, rendered)])
+  if (queued instanceof Refusal) throw queued
+}
+
+type Rendered = Awaited<ReturnType<typeof renderContent>>
+
+function messageOf(ctx: Ctx, { email }: Asked, template: UsedTemplate, { subject, html }: Rendered) {
+  const { sender: from } = template
+  const read = given(template.reply_to ?? '') === undefined ? undefined : readAddress(template.reply_to ?? '')
+  const replyTo = read && !('fault' in read) ? [read] : undefined
+  return {
+    caller: ctx.caller,
+    now: ctx.now,
+    source: 'api' as const,
+    stream: 'transactional' as const,
+    from,
+    recipient: { email },
+    subject,
+    parts: { from, to: [{ email }], replyTo, html, headers: [] },
+    attachments: [],
+    tags: [template.tag],
+    templateId: template.id,
+    messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,
+    // The link must arrive as it is, and who has not agreed yet is not watched.
+    track: { opens: false, clicks: false, asked: true as const },
+    suppressed: 'refuse' as const,
+  }
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import { until } from '../../../../test/until.ts'
+import { tokenKeysOf } from '../../../kernel/signed-token.ts'
+import { optinKeysOf, readOptinToken, writeOptinToken } from './tokens.ts'
+
+const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const
+let offsetMs = 0
+const app = await makeApp({
+  deliver: true,
+  now: () => new Date(Date.now() + offsetMs),
+  env: { POSTHORN_RATE_LIMIT_FACTOR: '100', POSTHORN_SECRET_KEY: secrets[0].toString('hex') },
+})
+
+type Body = Record<string, unknown>
+
+async function setUp(more: Body = {}) {
+  const { key, accountId } = await app.makeAccount()
+  const call = (method: string, path: string, body?: unknown) => app.call(method, path, { key, body })
+  const template = {
+    templateName: 'Confirm',
+    subject: 'Hello {{ contact.FIRSTNAME }}',
+    sender: { email: 'shop@example.com', name: 'Shop' },
+    htmlContent: '<p><a href="{{ doubleoptin }}">Yes</a> {{ params.DOIurl }}</p>',
+    tag: 'optin',
+    isActive: true,
+    ...more,
+  }
+  const { body: made } = await call('POST', '/v3/smtp/templates', template)
+  const list = async (name: string) => (await call('POST', '/v3/contacts/lists', { name })).body.id as number
+  const [news, old] = [await list('News'), await list('Old')]
+  const ask = (body: Body = {}) =>
+    call('POST', '/v3/contacts/doubleOptinConfirmation', {
+      email: 'Ann@Example.com',
+      attributes: { FIRSTNAME: 'Ann' },
+      includeListIds: [news],
+      excludeListIds: [old],
+      templateId: made.id,
+      redirectionUrl: 'https://shop.example/thanks?a=1',
+      ...body,
+    })
+  /** The path of the link in the newest message to the address. */
+  const link = async (count = 1, to = 'ann@example.com') => {
+    const found = await until(async () => {
+      const { body } = await call('GET', `/api/v1/sandbox/messages?to=${to}`)
+      return body.data.length >= count && body.data[0]
+    }, 'the confirmation message')
+    const [, href = ''] = /href="http:\/\/test(\/c\/[^"]+)"/.exec(found.html) ?? []
+    assert.ok(found.html.includes(`http://test${href}</p>`), found.html)
+    return { href, subject: found.subject }
+  }
+  const contact = (who = 'ann@example.com') => call('GET', `/v3/contacts/${who}`)
+  return { key, accountId, call, ask, link, contact, news, old, template: made.id as number }
+}
+
+const get = (path: string) => app.call('GET', path, { key: null })
+const confirm = (path: string) => app.call('POST', path, { key: null })
+
+describe('double opt-in', () => {
+  test('makes the contact when the person confirms, and not before', async () => {
+    const { ask, link, contact, news, call } = await setUp()
+    const asked = await ask()
+    assert.deepEqual([asked.status, asked.text], [201, ''])
+    const { href, subject } = await link()
+    assert.equal(subject, 'Hello Ann')
+    const page = await get(href)
+    assert.equal(page.status, 200)
+    assert.match(page.text, /<button/)
+    assert.ok(page.text.includes('a…n@example.com') && !page.text.includes('ann@example.com'))
+    assert.equal((await contact()).status, 404)
+
+    const done = await confirm(href)
+    assert.deepEqual([done.status, done.headers.get('location')], [303, 'https://shop.example/thanks?a=1'])
+    const { body } = await contact()
+    assert.deepEqual(
+      [body.attributes, body.listIds, body.status],
+      [{ FIRSTNAME: 'Ann' }, [news], 'subscribed'],
+    )
+    assert.deepEqual([body.consentSource, body.consent_ip], ['double opt-in', '127.0.0.1'])
+    assert.ok(Date.now() - Date.parse(body.consentDate) < 60_000)
+    const { history } = (await call('GET', '/v3/contacts/ann@example.com/history')).body
+    assert.ok(history.every(({ source }: Body) => source === 'double opt-in'))
+    assert.equal((await ask()).status, 204)
+  })
+
+  test('may be confirmed again and again, and by many at once, with one effect', async () => {
+    const { ask, link, call, contact, news } = await setUp()
+    await ask()
+    const { href } = await link()
+    const replies = await Promise.all([1, 2, 3, 4].map(() => confirm(href)))
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [303, 303, 303, 303],
+    )
+    const { body: held } = await call('GET', '/api/v1/contacts/export?email=ann@example.com')
+    assert.deepEqual([held.consents.length, held.double_optins.length], [1, 1])
+    await call('PUT', '/v3/contacts/ann@example.com', {
+      unlinkListIds: [news],
+      attributes: { FIRSTNAME: 'A' },
+    })
+    assert.equal((await confirm(href)).status, 303)
+    const { body } = await contact()
+    assert.deepEqual([body.listIds, body.attributes], [[], { FIRSTNAME: 'A' }])
+    const again = await get(href)
+    assert.ok(again.text.includes('confirmed') && again.text.includes('https://shop.example/thanks?a=1'))
+  })
+
+  test('brings an existing contact onto the lists, and back from their own unsubscription', async () => {
+    const { ask, link, call, contact, news, old, accountId } = await setUp()
+    const { writeUnsubscribeToken, unsubscribeKeysOf } = await import('../../contacts/unsubscribe/tokens.ts')
+    await call('POST', '/v3/contacts', { email: 'ann@example.com', listIds: [old] })
+    const token = writeUnsubscribeToken(unsubscribeKeysOf([secrets[0]]), {
+      accountId,
+      email: 'ann@example.com',
+    })
+    await confirm(`/u/${token}`)
+    assert.equal((await contact()).body.status, 'unsubscribed')
+    assert.equal((await ask()).status, 204)
+    const { href } = await link()
+    await confirm(href)
+    const { body } = await contact()
+    assert.deepEqual([body.status, body.listIds], ['subscribed', [news]])
+    assert.deepEqual((await call('GET', '/api/v1/suppressions')).body.data, [])
+  })
+
+  test('writes to nobody whom something else than they themselves stopped', async () => {
+    const { ask, call } = await setUp()
+    for (const stop of [
+      () => call('POST', '/api/v1/suppressions', { email: 'ann@example.com' }),
+      () => call('POST', '/api/v1/contacts/erase', { email: 'ann@example.com', confirm: true }),
+    ]) {
+      await stop()
+      assert.equal((await ask()).body.code, 'recipient_suppressed')
+    }
+  })
+
+  test('refuses what cannot lead to a confirmation', async () => {
+    const { ask, template, call, news } = await setUp()
+    const refused = async (body: Body, code: string, message: RegExp) => {
+      const reply = await ask(body)
+      assert.equal(reply.status, 400, JSON.stringify(body))
+      assert.deepEqual([reply.body.code, message.test(reply.body.message)], [code, true], reply.text)
+    }
+    await refused({ email: undefined }, 'missing_parameter', /email/)
+    await refused({ email: 'nobody' }, 'invalid_parameter', /email/)
+    await refused({ includeListIds: [] }, 'missing_parameter', /includeListIds/)
+    await refused({ includeListIds: [news + 100_000] }, 'invalid_parameter', /does not exist/)
+    await refused({ includeListIds: [Number.MAX_SAFE_INTEGER + 1] }, 'invalid_parameter', /includeListIds/)
+    await refused({ redirectionUrl: undefined }, 'missing_parameter', /redirectionUrl/)
+    await refused({ redirectionUrl: 'javascript:alert(1)' }, 'invalid_parameter', /http or https/)
+    await refused({ templateId: null }, 'missing_parameter', /templateId/)
+    await refused({ templateId: template + 100_000 }, 'invalid_parameter', /no template/)
+    const put = (body: Body) => call('PUT', `/v3/smtp/templates/${template}`, body)
+    assert.equal((await call('GET', `/v3/smtp/templates/${template}`)).body.doiTemplate, true)
+    await put({ isActive: false })
+    await refused({}, 'invalid_parameter', /not active/)
+    await put({ isActive: true, htmlContent: '<p>no link here at all</p>' })
+    await refused({}, 'invalid_parameter', /doubleoptin/)
+    await put({ tag: 'welcome' })
+    await refused({}, 'invalid_parameter', /tag optin/)
+    assert.deepEqual((await call('GET', '/api/v1/messages')).body.data, [])
+  })
+
+  test('takes what can still be set when attributes and lists are gone meanwhile', async () => {
+    const { ask, link, call, contact, news } = await setUp()
+    await call('POST', '/v3/contacts/attributes/normal/AGE', { type: 'float' })
+    await ask({ attributes: { FIRSTNAME: 'Ann', AGE: 3, SMS: '+33612345678' } })
+    const { href } = await link()
+    await call('DELETE', '/v3/contacts/attributes/normal/AGE')
+    await call('DELETE', `/v3/contacts/lists/${news}`)
+    await call('POST', '/v3/contacts', { email: 'x@example.com', attributes: { SMS: '+33612345678' } })
+    assert.equal((await confirm(href)).status, 303)
+    const { body } = await contact()
+    assert.deepEqual([body.attributes, body.listIds], [{ FIRSTNAME: 'Ann' }, []])
+  })
+
+  test('is over after 30 days, and with the person’s erasure', async () => {
+    const { ask, link, call } = await setUp()
+    await ask()
+    const { href } = await link()
+    offsetMs = 31 * 86_400_000
+    assert.deepEqual([(await get(href)).status, (await confirm(href)).status], [410, 410])
+    offsetMs = 0
+    const erased = await call('POST', '/api/v1/contacts/erase', { email: 'ann@example.com', confirm: true })
+    assert.equal(erased.body.erased.double_optins, 1)
+    assert.deepEqual([(await get(href)).status, (await confirm(href)).status], [410, 410])
+    for (const path of ['/c/x', '/c/', `${href}x`, `/c/v1.${'A'.repeat(60)}`])
+      assert.equal((await get(path)).status, 404, path)
+  })
+})
+
+test('a link of an older key is read, one of another purpose is not', () => {
+  const token = { accountId: '7', id: '01890a5d-ac96-774b-bcce-b302099a8057' }
+  const old = writeOptinToken(optinKeysOf([secrets[1]]), token)
+  assert.deepEqual(readOptinToken(optinKeysOf(secrets), old), token)
+  assert.equal(readOptinToken(optinKeysOf([secrets[0]]), old), undefined)
+  const foreign = writeOptinToken(tokenKeysOf(secrets, 'posthorn unsubscribe'), token)
+  assert.equal(readOptinToken(optinKeysOf(secrets), foreign), undefined)
+})

@@ -1,0 +1,80 @@
+import type { Db } from '../../../kernel/db.ts'
+import { json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import type { Value } from '../../contacts/attributes/values.ts'
+import type { OptinToken } from './tokens.ts'
+
+export type OptinRow = {
+  email: string
+  attributes: Record<string, Value>
+  include_list_ids: string[]
+  exclude_list_ids: string[]
+  redirect_url: string
+  key_id: string
+  created_at: Date
+  confirmed_at: Date | null
+  account_name: string
+}
+
+const Optin = row<OptinRow>({
+  email: text,
+  attributes: json(),
+  include_list_ids: texts,
+  exclude_list_ids: texts,
+  redirect_url: text,
+  key_id: text,
+  created_at: time,
+  confirmed_at: maybe(time),
+  account_name: text,
+})
+
+const columns = sql`
+  o.email, o.attributes, o.include_list_ids, o.exclude_list_ids, o.redirect_url, o.key_id, o.created_at,
+  o.confirmed_at, a.name as account_name`
+
+export type NewOptin = OptinToken & Omit<OptinRow, 'confirmed_at' | 'account_name'>
+
+export function insertOptin(db: Db, one: NewOptin) {
+  return db.run(sql`
+    insert into double_optins
+      (account_id, id, email, attributes, include_list_ids, exclude_list_ids, redirect_url, key_id, created_at)
+    values (${one.accountId}, ${one.id}, ${one.email}, ${JSON.stringify(one.attributes)}, ${one.include_list_ids},
+            ${one.exclude_list_ids}, ${one.redirect_url}, ${one.key_id}, ${one.created_at})`)
+}
+
+export function findOptin(db: Db, { accountId, id }: OptinToken) {
+  return db.maybe(
+    Optin,
+    sql`
+    select ${columns}
+      from double_optins o
+      join accounts a on a.id = o.account_id
+     where o.account_id = ${accountId} and o.id = ${id}`,
+  )
+}
+
+/** Whoever else confirms it waits, and then finds it confirmed. */
+export function lockOptin(db: Db, { accountId, id }: OptinToken) {
+  return db.maybe(
+    Optin,
+    sql`
+    select ${columns}
+      from double_optins o
+      join accounts a on a.id = o.account_id
+     where o.account_id = ${accountId} and o.id = ${id}
+       for update of o`,
+  )
+}
+
+export function markConfirmed(db: Db, { accountId, id }: OptinToken, at: Date, ip: string) {
+  return db.run(sql`
+    update double_optins
+       set confirmed_at = ${at}, confirmed_ip = ${ip}
+     where account_id = ${accountId} and id = ${id}`)
+}
+
+export function deleteOldOptins(db: Db, before: Date) {
+  return db.run(sql`
+    -- all accounts: the job works for each of them
+    delete from double_optins where created_at < ${before}`)
+}

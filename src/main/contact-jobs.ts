@@ -1,0 +1,35 @@
+// The background work of contacts: imports and exports, and forgetting what is kept for a while only.
+import { deleteOldFiles } from '../features/contacts/export/queries.ts'
+import { fileKeptMs } from '../features/contacts/export/read-file.ts'
+import { workExports } from '../features/contacts/export/work-exports.ts'
+import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
+import { foldCounts } from '../features/contacts/segments/count-segment.ts'
+import { optinKeptMs } from '../features/transactional/double-optin/confirm-optin.ts'
+import { deleteOldOptins } from '../features/transactional/double-optin/queries.ts'
+import type { Job } from '../kernel/job.ts'
+
+const before = (now: Date, ms: number) => new Date(now.getTime() - ms)
+
+export const contactJobs = (needs: Omit<ImportNeeds, 'db'>): Job[] => [
+  { name: 'contacts.count', everySeconds: 2, run: foldCounts },
+  {
+    name: 'contacts.import',
+    everySeconds: 1,
+    claimsItsOwn: true,
+    run: (db, now) => workImports({ db, ...needs }, now),
+  },
+  {
+    name: 'contacts.export',
+    everySeconds: 1,
+    claimsItsOwn: true,
+    run: (db, now) => workExports({ db, ...needs }, now),
+  },
+  {
+    name: 'contacts.forget',
+    everySeconds: 3_600,
+    run: async (db, now) => {
+      await deleteOldFiles(db, before(now, fileKeptMs))
+      await deleteOldOptins(db, before(now, optinKeptMs))
+    },
+  },
+]
