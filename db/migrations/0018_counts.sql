@@ -9,7 +9,8 @@ create table message_counts (
   list_id        bigint not null,
   tag            text not null,
   consent_source text not null,
-  -- sent, delivered, bounced, hard_bounces, soft_bounces, complaints, unsubscriptions, blocked: messages.
+  -- sent (taken or refused), delivered, bounced, hard_bounces, soft_bounces, complaints, unsubscriptions and blocked:
+  -- messages.
   -- deferred, opens.human, clicks.robot and the like: events.
   -- seen.9: messages whose kinds of opens and clicks are these bits of messages.seen and no others.
   -- status.queued and the like: messages of a campaign that are in this state.
@@ -69,10 +70,11 @@ create function seen_bit(type text, data jsonb) returns smallint language sql im
     else 0
   end::smallint;
 
--- What is counted of every event, however often; of a sending, which is counted once, see below.
+-- What is counted of every event, however often. But a message is sent once: when it was first taken, or refused.
 create function event_name(type text, data jsonb) returns text language sql immutable
   return case type
     when 'sent' then 'sent'
+    when 'bounce' then 'sent'
     when 'deferred' then 'deferred'
     when 'open' then case data ->> 'classification'
       when 'robot' then 'opens.robot' when 'privacy_proxy' then 'opens.privacy_proxy' else 'opens.human' end
@@ -105,12 +107,14 @@ begin
            case t.name when 'sent' then 1 else t.n end as n
       from (select message_id, event_name(type, data) as name, count(*) as n
               from told
-             where type in ('sent', 'deferred', 'open', 'click')
+             where type in ('sent', 'bounce', 'deferred', 'open', 'click')
              group by 1, 2) t
       join messages m on m.id = t.message_id
-     -- A message that was handed over again was sent once.
+     -- Only where nothing was known of it before these.
      where t.name <> 'sent'
-        or t.n = (select count(*) from message_events p where p.message_id = t.message_id and p.type = 'sent')),
+        or t.n = (select count(*)
+                    from message_events p
+                   where p.message_id = t.message_id and p.type in ('sent', 'bounce'))),
   counted as (
     insert into message_count_changes (account_id, day, campaign_id, list_id, tag, consent_source, name, n)
     select account_id, day, campaign_id, list_id, tag, consent_source, name, sum(n)

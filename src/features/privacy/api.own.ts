@@ -34,6 +34,7 @@ export const exportContactOwn = operation({
     messages: Rows,
     suppression: orNull(Type.Object({})),
     soft_bounces: Rows,
+    conversions: Rows,
     action_log: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))

@@ -32,6 +32,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
     messages: await rows(tell.exportMessages(ctx.db, who)),
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
+    conversions: await rows(tell.exportConversions(ctx.db, who)),
     action_log: await rows(tell.exportActionLog(ctx.db, who)),
   }
 }
@@ -48,6 +49,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['queue', erase.eraseQueueRows],
   ['captured', erase.eraseCaptured],
   ['soft_bounces', erase.eraseSoftBounces],
+  ['conversions', erase.eraseFromConversions],
   ['action_log', erase.eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],

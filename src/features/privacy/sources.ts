@@ -20,6 +20,7 @@ export const sources = {
   processes: 'imports',
   process_chunks: 'imports_under_way',
   delivery_queue: 'queue',
+  conversions: 'conversions',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

@@ -73,7 +73,7 @@ const offBy = () =>
        group by 1
     ), raw as (
       select 'delivered' as name, count(distinct message_id) as n from message_events where type = 'delivery'
-      union all select 'sent', count(distinct message_id) from message_events where type = 'sent'
+      union all select 'sent', count(distinct message_id) from message_events where type in ('sent', 'bounce')
       union all select 'deferred', count(*) from message_events where type = 'deferred')
     select coalesce(sum(abs(r.n - coalesce(c.n, 0))), 0)::int as off from raw r left join counted c using (name)`,
   )
