@@ -6,6 +6,7 @@ import { benchHttp } from './cases/http.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
+import { benchStatistics } from './cases/statistics.ts'
 import type { Figure } from './figure.ts'
 
 type Case = [name: string, run: () => Promise<Figure[]>, onlyByName?: true]
@@ -15,6 +16,7 @@ const cases: Case[] = [
   ['relay', benchRelay],
   ['sending', benchSending],
   ['queue', benchQueue],
+  ['statistics', benchStatistics],
   // Minutes.
   ['memory', benchMemory, true],
 ]
