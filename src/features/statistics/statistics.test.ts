@@ -65,12 +65,8 @@ test('what is sent shows in engagement, cohorts and deliverability, filtered as 
   assert.deepEqual((await get('/api/v1/stats/cohorts', key)).data, [{ ...cohort, opened: 2, clicked: 1 }])
   const ofDomain = { recipient_domain: domain, sent: 10, delivered: 7, complaints: 1, delivery_rate: 0.7 }
   await foldCounts(db)
-  const { data } = await get('/api/v1/stats/deliverability', key)
-  assert.deepEqual(data, [
-    { ...ofDomain, hard_bounces: data[0].hard_bounces, soft_bounces: data[0].soft_bounces },
-  ])
-  const [first] = data as Record<string, number>[]
-  assert.equal((first?.hard_bounces ?? 0) + (first?.soft_bounces ?? 0), 3)
+  const [{ hard_bounces, soft_bounces, ...others }] = (await get('/api/v1/stats/deliverability', key)).data
+  assert.deepEqual([others, hard_bounces + soft_bounces], [ofDomain, 3])
   await setFilters(key, false)
   const whole = await get('/api/v1/stats/engagement', key)
   assert.deepEqual([whole.opens.total, whole.clicks.total, whole.filtered.robot_opens], [4, 2, 0])

@@ -34,7 +34,6 @@ const onDays = ({ first, last }: Days) => sql`
   ${when(last, (day) => sql`and day <= ${day}::date`)}`
 
 const matching = (filter: CountFilter) => sql`
- where account_id = ${filter.accountId}
    ${onDays(filter)}
    ${when(filter.campaignIds, (ids) => sql`and campaign_id = any(${ids}::bigint[])`)}
    ${when(filter.listId, (id) => sql`and list_id = ${id}`)}
@@ -46,9 +45,13 @@ export function readCountRows(db: Db, filter: CountFilter, by: Grouping) {
     Count,
     sql`
     select "group", name, sum(n)::float8 as n
-      from (select ${groups[by]} as "group", name, n from message_counts ${matching(filter)}
+      from (select ${groups[by]} as "group", name, n
+              from message_counts
+             where account_id = ${filter.accountId} ${matching(filter)}
             union all
-            select ${groups[by]}, name, n from message_count_changes ${matching(filter)}) counts
+            select ${groups[by]}, name, n
+              from message_count_changes
+             where account_id = ${filter.accountId} ${matching(filter)}) counts
      group by 1, 2`,
   )
 }
@@ -75,17 +78,19 @@ const summed = (name: string) => sql`coalesce(sum(n) filter (where name = ${name
 
 /** Those that most was sent to come first. */
 export function readDomainRows(db: Db, accountId: string, days: Days, limit: number) {
-  const columns = sql`select recipient_domain, name, n`
-  const matching = sql`where account_id = ${accountId} ${onDays(days)}`
   return db.many(
     Domain,
     sql`
     select recipient_domain, ${summed('sent')} as sent, ${summed('delivered')} as delivered,
            ${summed('hard_bounces')} as hard_bounces, ${summed('soft_bounces')} as soft_bounces,
            ${summed('complaints')} as complaints
-      from (${columns} from domain_counts ${matching}
+      from (select recipient_domain, name, n
+              from domain_counts
+             where account_id = ${accountId} ${onDays(days)}
             union all
-            ${columns} from domain_count_changes ${matching}) counts
+            select recipient_domain, name, n
+              from domain_count_changes
+             where account_id = ${accountId} ${onDays(days)}) counts
      group by 1
      order by 2 desc, 1
      limit ${limit}`,
