@@ -7,6 +7,7 @@ import { benchHttp } from './cases/http.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
+import { benchStatistics } from './cases/statistics.ts'
 import type { Figure } from './figure.ts'
 
 type Case = [name: string, run: () => Promise<Figure[]>, onlyByName?: true]
@@ -18,6 +19,7 @@ const cases: Case[] = [
   ['queue', benchQueue],
   ['import', benchImport],
   ['contacts', benchContacts],
+  ['statistics', benchStatistics],
   // Minutes.
   ['memory', benchMemory, true],
 ]

@@ -1,5 +1,6 @@
 // Every background job and how often it runs.
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
+import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
@@ -38,6 +39,7 @@ export const jobsFor = ({
       await deleteOldFeedback(db, new Date(now.getTime() - feedbackKeptMs))
     },
   },
+  { name: 'counts.fold', everySeconds: 2, run: foldCounts },
   {
     name: 'suppressions.upstream',
     everySeconds: 30,

@@ -33,6 +33,7 @@ import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
 import { contactOperations } from './contact-operations.ts'
+import { statisticsOperations } from './statistics-operations.ts'
 
 export type OperationNeeds = {
   dns: Dns
@@ -87,6 +88,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getUsage,
     getAccount(needs.relay),
     ...contactOperations(needs),
+    ...statisticsOperations,
   ]
   return operations
 }

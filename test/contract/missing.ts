@@ -2,10 +2,8 @@
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
   'POST /api/v1/automations/abandoned-cart',
-  'POST /api/v1/campaigns/conversion',
   'POST /api/v1/campaigns/preview',
   'POST /api/v1/campaigns/send',
-  'GET /api/v1/campaigns/{id}/stats',
   'GET /v3/emailCampaigns',
   'POST /v3/emailCampaigns',
   'GET /v3/emailCampaigns/{id}',
@@ -21,7 +19,6 @@ export const missing: string[] = [
   'GET /v3/emailCampaigns/{id}/statistics',
   'PUT /v3/emailCampaigns/{id}/status',
   'GET /v3/emailCampaigns/{id}/recipients',
-  'POST /v3/conversions',
   'POST /v3/events',
   'GET /v3/events/names',
   'GET /api/v1/domains',
@@ -29,10 +26,6 @@ export const missing: string[] = [
   'POST /api/v1/domains/verify',
   'GET /api/v1/domains/{domain}/dns',
   'GET /api/v1/deliverability/diagnose',
-  'GET /api/v1/stats/cohorts',
-  'GET /api/v1/stats/deliverability',
-  'GET /api/v1/stats/engagement',
-  'GET /api/v1/stats/revenue',
   'GET /v3/senders',
   'POST /v3/senders',
   'DELETE /v3/senders/{id}',
@@ -73,4 +66,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 70
+export const missingAtMost = 63

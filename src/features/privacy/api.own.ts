@@ -35,6 +35,7 @@ export const exportContactOwn = operation({
     suppression: orNull(Type.Object({})),
     soft_bounces: Rows,
     double_optins: Rows,
+    conversions: Rows,
     action_log: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))

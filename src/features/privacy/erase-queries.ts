@@ -99,6 +99,15 @@ export function eraseSoftBounces(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from soft_bounces where account_id = ${accountId} and email = ${email}`)
 }
 
+/** What was spent stays in the sums, and an identifier keeps it from being counted again. */
+export function eraseFromConversions(db: Db, { accountId, email, pattern }: Person) {
+  return db.run(sql`
+    update conversions
+       set email = null, external_id = case when external_id ~* ${pattern} then null else external_id end
+     where account_id = ${accountId}
+       and email = ${email}`)
+}
+
 export function eraseOptins(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from double_optins where account_id = ${accountId} and email = ${email}`)
 }

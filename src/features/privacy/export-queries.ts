@@ -102,6 +102,16 @@ export function exportSoftBounces(db: Db, { accountId, email }: Who) {
   )
 }
 
+export function exportConversions(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(c) - 'account_id' - 'email' order by c.id), '[]') as rows
+      from conversions c
+     where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
 export function exportOptins(db: Db, { accountId, email }: Who) {
   return db.one(
     Rows,

@@ -33,6 +33,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
     messages: await rows(tell.exportMessages(ctx.db, who)),
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
+    conversions: await rows(tell.exportConversions(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
     action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
   }
@@ -87,6 +88,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['queue', erase.eraseQueueRows],
   ['captured', erase.eraseCaptured],
   ['soft_bounces', erase.eraseSoftBounces],
+  ['conversions', erase.eraseFromConversions],
   ['double_optins', erase.eraseOptins],
   ['action_log', eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],

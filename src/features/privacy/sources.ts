@@ -22,6 +22,7 @@ export const sources = {
   delivery_queue: 'queue',
   double_optins: 'double_optins',
   export_chunks: 'export_files',
+  conversions: 'conversions',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

@@ -1,0 +1,86 @@
+// A purchase or a sign-up, told by the customer's shop: kept once, and put down to the campaign before it.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { findCampaign } from '../queries.ts'
+import { readAmount, readCurrency } from './amount.ts'
+import {
+  type AttributedBy,
+  type Conversion,
+  findConversion,
+  findPreceding,
+  insertConversion,
+} from './queries.ts'
+
+export type GivenConversion = {
+  email: string
+  type?: 'purchase' | 'signup'
+  amount?: number | string
+  currency?: string
+  at?: string
+  external_id?: string
+  campaign_id?: number
+}
+
+const precedingMs = 30 * 86_400_000
+// Clocks differ.
+const aheadMs = 5 * 60_000
+
+export async function recordConversion(
+  ctx: Ctx,
+  given: GivenConversion,
+): Promise<{ isNew: boolean; conversion: Conversion }> {
+  const { accountId } = ctx.caller
+  const { type = 'purchase', external_id: externalId = null } = given
+  const [email, money, at] = [readEmail(given.email), readMoney(type, given), readAt(ctx, given.at)]
+  const known = externalId === null ? undefined : await findConversion(ctx.db, accountId, externalId)
+  if (known) return { isNew: false, conversion: known }
+  const { campaignId, attributedBy } = await attribute(ctx, { email, at }, given.campaign_id)
+  const made = await insertConversion(ctx.db, {
+    ...{ accountId, email, type, money, at, externalId, campaignId, attributedBy },
+    createdAt: ctx.now,
+  })
+  // Another call with the same identifier was quicker.
+  if (!made) return recordConversion(ctx, given)
+  // TO JOIN: here a purchase ends the reminders of abandoned carts: cancelCarts(ctx.db, { accountId, email, at }).
+  return { isNew: true, conversion: made }
+}
+
+function readEmail(given: string): string {
+  const email = normalEmail(given)
+  if (email !== undefined) return email
+  throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+}
+
+function readMoney(type: string, { amount, currency: given }: GivenConversion) {
+  if (amount === undefined && type === 'purchase')
+    throw missingParameter({ message: 'A purchase needs an amount.', param: 'amount' })
+  const currency = readCurrency(given)
+  return amount === undefined ? null : { amount: readAmount(amount, currency), currency }
+}
+
+function readAt({ now }: Ctx, given: string | undefined): Date {
+  const at = given === undefined ? now : new Date(given)
+  if (Number.isNaN(at.getTime()) || at.getTime() < 0)
+    throw invalidParameter({ message: 'at must be a time since 1970.', param: 'at' })
+  if (at.getTime() > now.getTime() + aheadMs)
+    throw invalidParameter({ message: 'at must not be in the future.', param: 'at' })
+  return at
+}
+
+type Attribution = { campaignId: string | null; attributedBy: AttributedBy | null }
+
+async function attribute(
+  { db, caller: { accountId } }: Ctx,
+  { email, at }: { email: string; at: Date },
+  given: number | undefined,
+): Promise<Attribution> {
+  if (given !== undefined) {
+    if (await findCampaign(db, accountId, String(given)))
+      return { campaignId: String(given), attributedBy: 'explicit' }
+    throw invalidParameter({ message: `There is no campaign ${given}.`, param: 'campaign_id' })
+  }
+  const since = new Date(at.getTime() - precedingMs)
+  const found = await findPreceding(db, { accountId, email }, since, at)
+  return { campaignId: found?.campaign_id ?? null, attributedBy: found?.attributed_by ?? null }
+}

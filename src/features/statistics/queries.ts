@@ -1,0 +1,49 @@
+import type { Db } from '../../kernel/db.ts'
+import { int, maybe, row, text } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
+import type { Days } from '../messages/counts/queries.ts'
+
+const Campaign = row<{ status: string; total: number | null }>({ status: text, total: maybe(int) })
+
+export function findCampaign(db: Db, accountId: string, id: string) {
+  return db.maybe(
+    Campaign,
+    sql`select status, total from campaigns where account_id = ${accountId} and id = ${id}`,
+  )
+}
+
+export type RevenueRow = {
+  campaign_id: string | null
+  campaign_name: string | null
+  currency: string
+  amount: string
+  count: number
+}
+
+const Revenue = row<RevenueRow>({
+  campaign_id: maybe(text),
+  campaign_name: maybe(text),
+  currency: text,
+  amount: text,
+  count: int,
+})
+
+type Of = { accountId: string; days: Days; campaignId?: string }
+
+/** By campaign and currency; what belongs to no campaign comes last. */
+export function sumRevenue(db: Db, { accountId, days, campaignId }: Of) {
+  return db.many(
+    Revenue,
+    sql`
+    select nullif(s.campaign_id, 0) as campaign_id, c.name as campaign_name, s.currency,
+           sum(s.amount) as amount, sum(s.n)::float8 as count
+      from conversion_sums s
+      left join campaigns c on c.account_id = s.account_id and c.id = s.campaign_id
+     where s.account_id = ${accountId}
+       ${when(days.first, (day) => sql`and s.day >= ${day}::date`)}
+       ${when(days.last, (day) => sql`and s.day <= ${day}::date`)}
+       ${when(campaignId, (id) => sql`and s.campaign_id = ${id}`)}
+     group by 1, 2, 3
+     order by 1 nulls last, 5 desc, 3`,
+  )
+}
