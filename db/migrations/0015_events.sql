@@ -75,6 +75,8 @@ create table automation_runs (
                 check (status in ('running', 'paused', 'finished', 'stopped', 'failed')),
   -- Why it stopped or failed, or what its next step waits for.
   reason        text,
+  -- How often its next step could not be queued.
+  waits         int not null default 0,
   key_id        uuid not null,
   mode          text not null check (mode in ('live', 'test')),
   started_at    timestamptz not null,

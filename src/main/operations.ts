@@ -32,6 +32,7 @@ import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
 import { contactOperations } from './contact-operations.ts'
+import { eventOperations } from './event-operations.ts'
 
 export type OperationNeeds = {
   dns: Dns
@@ -85,6 +86,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getUsage,
     getAccount(needs.relay),
     ...contactOperations(needs.unsubscribeKeys),
+    ...eventOperations,
   ]
   return operations
 }

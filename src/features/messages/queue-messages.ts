@@ -35,6 +35,8 @@ export type Parts = {
 export type Track = { opens?: boolean; clicks?: boolean }
 
 export type Outgoing = {
+  /** Made when absent; given where the contents name it. */
+  id?: string
   caller: Caller
   now: Date
   source: Source
@@ -49,6 +51,7 @@ export type Outgoing = {
   metadata?: Record<string, string>
   templateId?: string
   batchId?: string
+  automationId?: string
   messageId: string
   scheduledAt?: Date
   track: Track
@@ -75,7 +78,7 @@ function admit(outgoing: Outgoing): Queued | Refusal {
   try {
     refuseUnwritable(outgoing)
     refuseForeignSender(outgoing.caller, domainOf(outgoing.from.email))
-    return { id: newUuid(), status: 'queued', outgoing }
+    return { id: outgoing.id ?? newUuid(), status: 'queued', outgoing }
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error
@@ -191,6 +194,7 @@ function rowOf({ id, status, outgoing }: Queued): NewMessage {
     metadata: metadata ?? null,
     templateId: outgoing.templateId ?? null,
     batchId: outgoing.batchId ?? null,
+    automationId: outgoing.automationId ?? null,
     messageId: outgoing.messageId,
     createdAt: outgoing.now,
     scheduledAt: outgoing.scheduledAt ?? null,

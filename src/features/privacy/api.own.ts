@@ -35,6 +35,8 @@ export const exportContactOwn = operation({
     suppression: orNull(Type.Object({})),
     soft_bounces: Rows,
     action_log: Rows,
+    custom_events: Rows,
+    automation_runs: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

@@ -33,6 +33,8 @@ export async function exportPerson(ctx: Ctx, given: string) {
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
     action_log: await rows(tell.exportActionLog(ctx.db, who)),
+    custom_events: await rows(tell.exportCustomEvents(ctx.db, who)),
+    automation_runs: await rows(tell.exportRuns(ctx.db, who)),
   }
 }
 
@@ -42,6 +44,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['consents', erase.eraseConsents],
   ['lists', erase.eraseMemberships],
   ['left_lists', erase.eraseLeftLists],
+  ['custom_events', erase.eraseCustomEvents],
   ['contact', erase.eraseContactRow],
   ['events', erase.eraseEvents],
   ['attachments', erase.eraseAttachments],
@@ -57,6 +60,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
 export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
   const who = personOf(ctx, given)
   const erased: Partial<Record<Source, number>> = {}
+  erased.automation_runs = await erase.eraseRuns(ctx.db, who)
   await erase.lockMessages(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await erase.eraseFromCopies(ctx.db, who)

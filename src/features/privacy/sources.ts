@@ -20,6 +20,8 @@ export const sources = {
   processes: 'imports',
   process_chunks: 'imports_under_way',
   delivery_queue: 'queue',
+  custom_events: 'custom_events',
+  automation_runs: 'automation_runs',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

@@ -29,6 +29,9 @@ export const contactExists = refusal({
 
 type Plain = Omit<ContactFields, 'attributes'> & { attributes: Record<string, Value> }
 
+/** With where the history says that it came from; api when absent. */
+type Asked = ContactBody & { source?: 'event' }
+
 const blank: Plain = {
   email: null,
   ext_id: null,
@@ -44,7 +47,7 @@ const blank: Plain = {
 }
 
 /** The new contact's number, or undefined when an existing one was changed. */
-export async function createContact(ctx: Ctx, body: ContactBody): Promise<number | undefined> {
+export async function createContact(ctx: Ctx, body: Asked): Promise<number | undefined> {
   const wanted = await readBody(ctx, body)
   const ref = refIn(wanted)
   if (!ref) throw missingParameter({ message: 'email is missing', param: 'email' })
@@ -61,7 +64,7 @@ export async function createContact(ctx: Ctx, body: ContactBody): Promise<number
   return undefined
 }
 
-export async function changeContact(ctx: Ctx, ref: ContactRef, body: ContactBody): Promise<void> {
+export async function changeContact(ctx: Ctx, ref: ContactRef, body: Asked): Promise<void> {
   const wanted = await readBody(ctx, body)
   const found = await holdContact(ctx, ref)
   await refuseUnknownLists(ctx, body)
@@ -99,14 +102,14 @@ async function refuseUnknownLists(
     throw invalidParameter({ message: `List ID ${unknown} does not exist`, param: 'listIds' })
 }
 
-async function change(ctx: Ctx, found: ContactRow, wanted: Wanted, body: ContactBody): Promise<void> {
+async function change(ctx: Ctx, found: ContactRow, wanted: Wanted, body: Asked): Promise<void> {
   const after = applied(plainOf(found), wanted, body)
   const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(after))
   if (holders.some(({ id }) => id !== found.id)) throw await takenBy(ctx, after, 'update', found.id)
   await save(ctx, found, after, body)
 }
 
-async function save(ctx: Ctx, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
+async function save(ctx: Ctx, found: ContactRow, after: Plain, body: Asked): Promise<void> {
   const { accountId } = ctx.caller
   await updateContact(ctx.db, { accountId, id: found.id, at: ctx.now }, rowOf(after))
   await record(ctx, found.id, { before: plainOf(found), after, body })
@@ -155,11 +158,15 @@ async function takenBy(ctx: Ctx, fields: Plain, verb: 'create' | 'update', own?:
   return contactExists({ message, metadata: { duplicate_identifiers: names } })
 }
 
-type Step = { before: Plain; after: Plain; body: ContactBody }
+type Step = { before: Plain; after: Plain; body: Asked }
 
 async function record(ctx: Ctx, id: string, { before, after, body }: Step): Promise<void> {
   const { accountId } = ctx.caller
-  await insertChanges(ctx.db, { accountId, at: ctx.now, source: 'api' }, changesOf(id, before, after))
+  await insertChanges(
+    ctx.db,
+    { accountId, at: ctx.now, source: body.source ?? 'api' },
+    changesOf(id, before, after),
+  )
   await recordConsent(ctx, id, before, after)
   for (const listId of sorted(body.listIds)) await addMembers(ctx.db, { accountId, listId }, [id], ctx.now)
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
