@@ -2,7 +2,7 @@
 import type { App } from '../app.ts'
 import type { Example } from './examples.ts'
 
-const event = { event_name: 'signed_up', identifiers: { email_id: 'anna@example.com' } }
+const event = { event_name: 'signed_up', identifiers: { email_id: 'berta@example.com' } }
 const automation = {
   name: 'Welcome',
   trigger_type: 'custom_event',
@@ -17,7 +17,7 @@ export const eventExamples: Record<string, Partial<Example>> = {
   'automation.get': { path: '/api/v1/automations/aut_1' },
   'automation.update': { path: '/api/v1/automations/aut_1', body: { status: 'paused' } },
   'automation.delete': { path: '/api/v1/automations/aut_1' },
-  'automation.abandoned_cart': { body: { email: 'anna@example.com', cart: { id: 'c1' } } },
+  'automation.abandoned_cart': { body: { email: 'berta@example.com', cart: { id: 'c1' } } },
 }
 
 async function madeAutomation(app: App, key: string): Promise<Partial<Example>> {
@@ -34,6 +34,6 @@ export const eventPrepared: Record<string, (app: App, key: string) => Promise<Pa
       key,
       body: { default_sender: { email: 'shop@example.com' } },
     })
-    return { body: { email: 'berta@example.com', cart: { id: 'c1' } } }
+    return {}
   },
 }

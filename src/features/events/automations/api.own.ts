@@ -135,7 +135,6 @@ export const abandonedCartOwn = operation({
     'By the account’s automation of that trigger, or else three reminders after 1, 24 and 72 hours. The same cart ' +
     'again changes what the reminders show; a purchase of the address ends them.',
   effect: 'irreversible',
-  idempotent: true,
   body: CartBody,
   secret: ['cart'],
   status: 202,

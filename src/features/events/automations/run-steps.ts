@@ -42,23 +42,20 @@ export async function runPortion(needs: AutomationNeeds, now: Date): Promise<num
   return needs.db.transaction(async (db) => {
     const runs = await claimRuns(db, now, portion)
     if (runs.length === 0) return 0
-    const found = await holdAutomations(db, [
-      ...new Set(runs.flatMap(({ automation_id }) => automation_id ?? [])),
-    ])
+    const found = await holdAutomations(db, runs.flatMap(automationOf))
     const automations = new Map(found.map((one) => [one.id, one]))
     const { baseUrl, log } = needs
     const work = { log, automations, steps: { now, baseUrl, unsubscribeKeys, ...readers(db) } }
     const moves = await queueSteps(db, await decideAll(work, runs), now)
     await moveRuns(db, moves, now)
     const stopped = moves.filter(({ reason }) => reason === 'suppressed')
-    if (stopped.length > 0)
-      await forgetErased(
-        db,
-        stopped.map(({ id }) => id),
-      )
+    if (stopped.length > 0) await forgetErased(db, stopped)
     return runs.length
   })
 }
+
+const automationOf = ({ account_id, automation_id }: DueRun) =>
+  automation_id === null ? [] : { accountId: account_id, id: automation_id }
 
 /** Each thing is read once a portion. */
 function readers(db: Db): Pick<StepNeeds, 'keyOf' | 'settingsOf' | 'templateOf'> {

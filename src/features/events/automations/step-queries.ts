@@ -9,8 +9,6 @@ export type DueRun = {
   id: string
   automation_id: string | null
   email: string
-  contact_id: string | null
-  cart_id: string | null
   context: Record<string, unknown>
   schedule: Date[]
   next_step: number
@@ -30,8 +28,6 @@ const Due = row<DueRun>({
   id: text,
   automation_id: maybe(text),
   email: text,
-  contact_id: maybe(text),
-  cart_id: maybe(text),
   context: json(),
   schedule: json(),
   next_step: int,
@@ -45,13 +41,10 @@ const Due = row<DueRun>({
   left_list_ids: texts,
 })
 
-/** The same share of each account, found by skipping through the index. They are the caller's until it commits. */
-export function claimRuns(db: Db, now: Date, limit: number) {
-  return db.many(
-    Due,
-    sql`
+// Accounts are found by skipping through the index: the cost follows their number, not that of their runs.
+const shares = (limit: number) => sql`
     -- all accounts: the worker serves them all
-    with recursive waiting (account_id) as (
+    waiting (account_id) as (
       (select account_id from automation_runs where status = 'running' order by account_id limit 1)
       union all
       select (select r.account_id
@@ -65,7 +58,14 @@ export function claimRuns(db: Db, now: Date, limit: number) {
       select account_id, greatest(1, ${limit}::int / count(*) over ())::int as share
         from waiting
        where account_id is not null
-    ), picked as (
+    )`
+
+/** The same share of each account. They are the caller's until it commits. */
+export function claimRuns(db: Db, now: Date, limit: number) {
+  return db.many(
+    Due,
+    sql`
+    with recursive ${shares(limit)}, picked as (
       select d.*
         from shares s
        cross join lateral (
@@ -78,7 +78,7 @@ export function claimRuns(db: Db, now: Date, limit: number) {
               limit s.share
                 for update skip locked) d
        limit ${limit})
-    select p.account_id, p.id, p.automation_id, p.email, p.contact_id, p.cart_id, p.context, p.schedule, p.next_step,
+    select p.account_id, p.id, p.automation_id, p.email, p.context, p.schedule, p.next_step,
            p.waits, p.key_id, p.mode, c.email as contact_email, c.status as contact_status, c.sms as contact_sms,
            c.attributes,
            array(select u.list_id
@@ -108,17 +108,20 @@ const Used = row<UsedAutomation>({
   status: json(),
 })
 
+type Refs = { accountId: string; id: string }[]
+
+const columnsOf = (refs: Refs) =>
+  sql`unnest(${refs.map(({ accountId }) => accountId)}::bigint[], ${refs.map(({ id }) => id)}::uuid[])`
+
 /** Whoever wants to pause or resume them waits until what is decided on here is written. */
-export function holdAutomations(db: Db, ids: string[]) {
+export function holdAutomations(db: Db, refs: Refs) {
   return db.many(
     Used,
     sql`
-    -- all accounts: the worker serves them all
-    select id, trigger_type, list_id, steps, status
-      from automations
-     where id = any(${ids}::uuid[])
-     order by id
-       for share`,
+    select a.id, a.trigger_type, a.list_id, a.steps, a.status
+      from (select distinct account_id, id from ${columnsOf(refs)} as g (account_id, id) order by 1, 2) g
+      join automations a on a.account_id = g.account_id and a.id = g.id
+       for share of a`,
   )
 }
 
@@ -158,12 +161,12 @@ export function moveRuns(db: Db, moves: Move[], at: Date) {
 }
 
 /** Of those that were stopped: what began while its person was being erased. */
-export function forgetErased(db: Db, ids: string[]) {
+export function forgetErased(db: Db, refs: Refs) {
   return db.run(sql`
-    -- all accounts: the worker serves them all
     delete from automation_runs r
-     using suppressions s
-     where r.id = any(${ids}::uuid[])
+     using ${columnsOf(refs)} as g (account_id, id), suppressions s
+     where r.account_id = g.account_id
+       and r.id = g.id
        and s.account_id = r.account_id
        and s.email = erased_name(r.email)`)
 }

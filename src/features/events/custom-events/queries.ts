@@ -46,9 +46,8 @@ export function findErased(db: Db, accountId: string, email: string) {
 
 export type EventFilter = Range & { contactIds?: string[]; names?: string[]; objectTypes?: string[] }
 
-function matches(accountId: string, filter: EventFilter): Sql {
+function matches(filter: EventFilter): Sql {
   return sql`
-    e.account_id = ${accountId}
     and e.event_date >= ${filter.since}
     and e.event_date < ${filter.until}
     ${when(filter.contactIds, (ids) => sql`and e.contact_id = any(${ids}::bigint[])`)}
@@ -84,7 +83,8 @@ export function listEvents(db: Db, accountId: string, filter: EventFilter, slice
     sql`
     select e.id, e.contact_id, e.name, e.event_date, e.properties, e.contact_properties, e.object_type
       from custom_events e
-     where ${matches(accountId, filter)}
+     where e.account_id = ${accountId}
+       ${matches(filter)}
        ${when(slice.after, beyond)}
      order by ${slice.ascending ? sql`e.id` : sql`e.id desc`}
      limit ${slice.limit}
@@ -97,7 +97,8 @@ const Count = row<{ count: number }>({ count: int })
 export function countEvents(db: Db, accountId: string, filter: EventFilter) {
   return db.one(
     Count,
-    sql`select count(*)::int as count from custom_events e where ${matches(accountId, filter)}`,
+    sql`
+    select count(*)::int as count from custom_events e where e.account_id = ${accountId} ${matches(filter)}`,
   )
 }
 
