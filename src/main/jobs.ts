@@ -1,5 +1,7 @@
 // Every background job and how often it runs.
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
+import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
+import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
@@ -14,7 +16,13 @@ const daysMs = 86_400_000
 // Providers give up repeating a notification long before.
 const feedbackKeptMs = 14 * daysMs
 
-export type JobNeeds = { transport: Transport; log: Log; files?: ImportFiles }
+export type JobNeeds = {
+  transport: Transport
+  log: Log
+  baseUrl: string
+  unsubscribeKeys: FindUnsubscribeKeys
+  files?: ImportFiles
+}
 
 /** How imports reach the files and addresses that callers name. */
 type ImportFiles = Pick<ImportNeeds, 'fetchFile' | 'notify'>
@@ -22,6 +30,8 @@ type ImportFiles = Pick<ImportNeeds, 'fetchFile' | 'notify'>
 export const jobsFor = ({
   transport,
   log,
+  baseUrl,
+  unsubscribeKeys,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
@@ -47,6 +57,12 @@ export const jobsFor = ({
     run: (db) => unsuppressUpstream({ db, log, transport }),
   },
   ...contactJobs({ log, ...files }),
+  {
+    name: 'automations.run',
+    everySeconds: 1,
+    claimsItsOwn: true,
+    run: (db, now) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, now),
+  },
 ]
 
 const largestFile = 20 * 1024 * 1024

@@ -33,6 +33,7 @@ import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
 import { contactOperations } from './contact-operations.ts'
+import { eventOperations } from './event-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 
 export type OperationNeeds = {
@@ -89,6 +90,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getAccount(needs.relay),
     ...contactOperations(needs),
     ...statisticsOperations,
+    ...eventOperations,
   ]
   return operations
 }

@@ -9,7 +9,7 @@ import { jobsFor } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { sparePort } from './spare-port.ts'
-import { openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
+import { openPools, openService, openTrackingKeys, openUnsubscribeKeys, type Pools } from './wire.ts'
 
 export const roles = ['api', 'smtp', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -67,7 +67,9 @@ async function startRoles({
   if (roles.includes('worker')) {
     const delivery = await openDelivery({ ...shared, db: pools.db, now })
     const { transport } = delivery
-    const running = startJobs(jobsFor({ transport, log }), { db: pools.db, log, now })
+    const unsubscribeKeys = openUnsubscribeKeys(config)
+    const jobs = jobsFor({ transport, log, baseUrl, unsubscribeKeys })
+    const running = startJobs(jobs, { db: pools.db, log, now })
     stops.push(delivery.stop, running.stop)
     wake = delivery.wake
   }

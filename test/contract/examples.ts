@@ -3,6 +3,7 @@ import { type Operation, operationId } from '../../src/kernel/operation.ts'
 import type { App } from '../app.ts'
 import { until } from '../until.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
+import { eventExamples, eventPrepared } from './event-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
 
 export type Example = { path: string; body?: unknown }
@@ -25,6 +26,7 @@ const template = {
 const examples: Record<string, Partial<Example>> = {
   ...contactExamples,
   ...statisticsExamples,
+  ...eventExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -53,6 +55,7 @@ async function scheduledId(app: App, key: string): Promise<string> {
 const prepared: Record<string, (app: App, key: string) => Promise<Partial<Example>>> = {
   ...contactPrepared,
   ...statisticsPrepared,
+  ...eventPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

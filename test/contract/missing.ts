@@ -1,7 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
-  'POST /api/v1/automations/abandoned-cart',
   'POST /api/v1/campaigns/preview',
   'POST /api/v1/campaigns/send',
   'GET /v3/emailCampaigns',
@@ -19,8 +18,6 @@ export const missing: string[] = [
   'GET /v3/emailCampaigns/{id}/statistics',
   'PUT /v3/emailCampaigns/{id}/status',
   'GET /v3/emailCampaigns/{id}/recipients',
-  'POST /v3/events',
-  'GET /v3/events/names',
   'GET /api/v1/domains',
   'POST /api/v1/domains',
   'POST /api/v1/domains/verify',
@@ -66,4 +63,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 63
+export const missingAtMost = 60

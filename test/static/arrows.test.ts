@@ -21,8 +21,8 @@ const featureRows = [
   ['suppressions', 'domains', 'media'],
   ['contacts'],
   ['messages'],
-  ['unsubscribe', 'transactional', 'events'],
-  ['campaigns', 'outreach'],
+  ['unsubscribe', 'transactional'],
+  ['campaigns', 'outreach', 'events'],
   ['statistics', 'webhooks'],
   ['privacy', 'discovery'],
 ]

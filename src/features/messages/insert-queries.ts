@@ -21,6 +21,7 @@ export type NewMessage = {
   metadata: Record<string, string> | null
   templateId: string | null
   batchId: string | null
+  automationId: string | null
   messageId: string
   createdAt: Date
   scheduledAt: Date | null
@@ -35,15 +36,16 @@ export function insertMessages(db: Db, messages: NewMessage[]) {
              as m (id uuid, "accountId" bigint, "keyId" uuid, status text, source text, mode text, stream text,
                    lane smallint, sender text, "senderName" text, recipient text, "recipientName" text,
                    subject text, tags json, metadata jsonb, "templateId" bigint, "batchId" uuid,
-                   "messageId" text, "createdAt" timestamptz, "scheduledAt" timestamptz)),
+                   "automationId" uuid, "messageId" text, "createdAt" timestamptz, "scheduledAt" timestamptz)),
     listed as (
       insert into messages
         (id, account_id, key_id, status, source, mode, stream, sender, sender_name, recipient, recipient_name,
-         subject, tag, tags, metadata, template_id, batch_id, message_id, created_at, scheduled_at)
+         subject, tag, tags, metadata, template_id, batch_id, automation_id, message_id, created_at,
+         scheduled_at)
       select id, "accountId", "keyId", status, source, mode, stream, sender, "senderName", recipient,
              "recipientName", subject, tags ->> 0,
              case when tags is not null then array(select json_array_elements_text(tags)) end, metadata,
-             "templateId", "batchId", "messageId", "createdAt", "scheduledAt"
+             "templateId", "batchId", "automationId", "messageId", "createdAt", "scheduledAt"
         from given)
     insert into delivery_queue (message_id, account_id, lane, due_at)
     select id, "accountId", lane, coalesce("scheduledAt", "createdAt") from given where status = 'queued'`)

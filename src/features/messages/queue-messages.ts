@@ -56,6 +56,7 @@ export type Outgoing = {
   metadata?: Record<string, string>
   templateId?: string
   batchId?: string
+  automationId?: string
   messageId: string
   scheduledAt?: Date
   track: Track
@@ -202,6 +203,7 @@ function rowOf({ id, status, outgoing }: Queued): NewMessage {
     metadata: metadata ?? null,
     templateId: outgoing.templateId ?? null,
     batchId: outgoing.batchId ?? null,
+    automationId: outgoing.automationId ?? null,
     messageId: outgoing.messageId,
     createdAt: outgoing.now,
     scheduledAt: outgoing.scheduledAt ?? null,

@@ -37,6 +37,8 @@ export const exportContactOwn = operation({
     double_optins: Rows,
     conversions: Rows,
     action_log: Rows,
+    custom_events: Rows,
+    automation_runs: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

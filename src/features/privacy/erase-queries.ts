@@ -48,6 +48,20 @@ export function eraseLeftLists(db: Db, who: Person) {
   )
 }
 
+export function eraseCustomEvents(db: Db, who: Person) {
+  return db.run(
+    sql`delete from custom_events where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
+  )
+}
+
+/** Waits for a step that is just being queued, whose message is then found with the others. */
+export function eraseRuns(db: Db, who: Person) {
+  return db.run(sql`
+    delete from automation_runs
+     where account_id = ${who.accountId}
+       and (email = ${who.email} or contact_id = ${contactId(who)})`)
+}
+
 export function eraseContactRow(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from contacts where account_id = ${accountId} and email = ${email}`)
 }

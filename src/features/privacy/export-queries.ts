@@ -146,3 +146,24 @@ export function exportLines(db: Db, { accountId, email, pattern }: Who, page: Li
              where strpos(lower(l.params::text), ${email}) > 0 and l.params::text ~* ${pattern}) as rows`,
   )
 }
+
+export function exportCustomEvents(db: Db, who: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(e) - 'account_id' order by e.id), '[]') as rows
+      from custom_events e
+     where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
+  )
+}
+
+export function exportRuns(db: Db, who: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(r) - 'account_id' - 'key_id' order by r.id), '[]') as rows
+      from automation_runs r
+     where account_id = ${who.accountId}
+       and (email = ${who.email} or contact_id = ${contactId(who)})`,
+  )
+}

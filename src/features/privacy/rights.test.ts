@@ -26,12 +26,17 @@ const send = (to: string, key: string, more = {}) =>
 async function makeTraces(email: string) {
   const { accountId, key } = await app.makeAccount()
   const other = `x${email}`
+  await app.call('PUT', '/api/v1/settings', { key, body: { default_sender: { email: 'shop@example.com' } } })
   for (const one of [email, other]) {
     await app.call('POST', '/v3/contacts', {
       key,
       body: { email: one, attributes: { FIRSTNAME: 'Ann' }, consentSource: 'shop', consent_ip: '192.0.2.1' },
     })
     await app.call('POST', `/v3/contacts/${one}/tags`, { key, body: { tags: ['vip'] } })
+    const event = { event_name: 'seen', identifiers: { email_id: one }, event_properties: { by: one } }
+    await app.call('POST', '/v3/events', { key, body: event })
+    const left = { email: one, cart: { id: 'c1' } }
+    await app.call('POST', '/api/v1/automations/abandoned-cart', { key, body: left })
     const { body } = await send(one, key)
     await until(async () => {
       const reply = await app.call('GET', `/api/v1/messages/${body.id}`, { key })
@@ -89,6 +94,7 @@ describe('erasing a person', () => {
     assert.equal(status, 200, raw)
     assert.equal(body.suppressed, true)
     assert.deepEqual([body.erased.contact, body.erased.messages, body.erased.consents], [1, 2, 1])
+    assert.deepEqual([body.erased.custom_events, body.erased.automation_runs], [1, 1])
     const left = await tracesOf(accountId, 'ann@example.com')
     assert.deepEqual(left, await tracesOf(accountId, other))
     assert.ok((before.messages ?? 0) === 2 && (left.messages ?? 0) === 2)

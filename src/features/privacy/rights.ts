@@ -36,6 +36,8 @@ export async function exportPerson(ctx: Ctx, given: string) {
     conversions: await rows(tell.exportConversions(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
     action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
+    custom_events: await rows(tell.exportCustomEvents(ctx.db, who)),
+    automation_runs: await rows(tell.exportRuns(ctx.db, who)),
   }
 }
 
@@ -82,6 +84,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['consents', erase.eraseConsents],
   ['lists', erase.eraseMemberships],
   ['left_lists', erase.eraseLeftLists],
+  ['custom_events', erase.eraseCustomEvents],
   ['contact', erase.eraseContactRow],
   ['events', erase.eraseEvents],
   ['attachments', erase.eraseAttachments],
@@ -101,6 +104,7 @@ export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Sourc
   const who = personOf(ctx, given)
   const erased: Partial<Record<Source, number>> = {}
   await holdAgainstExports(ctx.db, who.accountId)
+  erased.automation_runs = await erase.eraseRuns(ctx.db, who)
   await erase.lockMessages(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await erase.eraseFromCopies(ctx.db, who)

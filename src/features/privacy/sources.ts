@@ -23,6 +23,8 @@ export const sources = {
   double_optins: 'double_optins',
   export_chunks: 'export_files',
   conversions: 'conversions',
+  custom_events: 'custom_events',
+  automation_runs: 'automation_runs',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { json, row } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import { openRunning, step } from '../fixtures/running.ts'
+import { cancelCarts } from './cancel-carts.ts'
+
+const { app, api, declare, now, pass, subjects } = await openRunning()
+const { db } = app.pools
+
+const cart = {
+  id: 'c1',
+  url: 'https://shop.example/cart/c1',
+  currency: 'EUR',
+  total: '1 249,90',
+  items: [
+    { name: 'Chair <oak>', quantity: 2, price: '600.00', image_url: 'https://shop.example/c.png' },
+    { name: 'Lamp', price: 49.9, url: 'https://shop.example/lamp' },
+  ],
+}
+
+const leave = (key: string, email: string, more = {}) =>
+  api('POST', '/api/v1/automations/abandoned-cart', key, { email, cart, ...more })
+
+async function withSender() {
+  const account = await app.makeAccount()
+  await api('PUT', '/api/v1/settings', account.key, {
+    default_sender: { email: 'shop@example.com', name: 'Shop' },
+  })
+  return account
+}
+
+const hours = (scheduled: string[]) => scheduled.map((at) => (Date.parse(at) - now().getTime()) / 3_600_000)
+
+async function bodies(accountId: string): Promise<string[]> {
+  const Parts = row<{ parts: { html: string } }>({ parts: json() })
+  const found = await db.many(
+    Parts,
+    sql`select parts from message_bodies where account_id = ${accountId} order by message_id`,
+  )
+  return found.map(({ parts }) => parts.html)
+}
+
+describe('the scenario that everybody has', () => {
+  test('reminds three times, after 1, 24 and 72 hours', async () => {
+    const { accountId, key } = await withSender()
+    const reply = await leave(key, 'Anna@Example.com')
+    assert.equal(reply.status, 202, reply.text)
+    assert.match(reply.body.run_id, /^run_/)
+    assert.deepEqual(hours(reply.body.scheduled), [1, 24, 72])
+    for (const minutes of [59, 1, 23 * 60, 48 * 60, 100 * 60]) await pass(minutes)
+    const got = await subjects(key, 'anna@example.com')
+    assert.deepEqual([got.length, got[0]], [3, 'You left something in your cart'])
+    const [html = ''] = await bodies(accountId)
+    for (const part of [
+      'Chair &lt;oak&gt;',
+      '× 2',
+      '600.00 EUR',
+      '49.9 EUR',
+      '1 249,90 EUR',
+      cart.url,
+      '/u/v1.',
+    ])
+      assert.ok(html.includes(part), part)
+  })
+
+  test('speaks French to those who do', async () => {
+    const { accountId, key } = await withSender()
+    await api('POST', '/v3/contacts/attributes/normal/LANGUAGE', key, { type: 'text' })
+    await api('POST', '/v3/contacts', key, {
+      email: 'anne@example.com',
+      attributes: { LANGUAGE: 'fr_FR', FIRSTNAME: 'Anne' },
+    })
+    await leave(key, 'anne@example.com', { delay_minutes: 0.5 })
+    await pass(0.5)
+    assert.deepEqual(await subjects(key, 'anne@example.com'), ['Vous avez oublié quelque chose'])
+    const [html = ''] = await bodies(accountId)
+    assert.ok(html.includes('Bonjour Anne,') && html.includes('Se désabonner'))
+  })
+
+  test('may begin at another time', async () => {
+    const { key } = await withSender()
+    const at = async (email: string, delay_minutes: number) =>
+      hours((await leave(key, email, { delay_minutes })).body.scheduled)
+    assert.deepEqual(await at('a@example.com', 30), [0.5, 24, 72])
+    assert.deepEqual(await at('b@example.com', 49 * 60), [49, 72, 120])
+  })
+
+  test('needs somebody to write as', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const reply = await leave(key, 'a@example.com')
+    assert.deepEqual([reply.status, reply.body.error.param], [422, 'from'])
+    await api('PUT', '/api/v1/settings', key, { default_sender: { email: 'shop@example.com' } })
+    const { key: narrow } = await app.makeKey({ senderDomains: ['other.example'] }, accountId)
+    assert.equal((await leave(narrow, 'a@example.com')).status, 403)
+  })
+})
+
+describe('a cart', () => {
+  test('that is left again is shown as it is now, at the times that were promised', async () => {
+    const { accountId, key } = await withSender()
+    const first = await leave(key, 'a@example.com')
+    await pass(30)
+    const second = await leave(key, 'a@example.com', { cart: { ...cart, total: '7.00' } })
+    assert.deepEqual(second.body, first.body)
+    const third = await leave(key, 'a@example.com', { delay_minutes: 60 })
+    assert.equal(third.body.run_id, first.body.run_id)
+    assert.equal(hours(third.body.scheduled)[0], 1)
+    await leave(key, 'a@example.com', { cart: { ...cart, total: '7.00' } })
+    await pass(60)
+    assert.ok((await bodies(accountId))[0]?.includes('7.00 EUR'))
+    const later = await leave(key, 'a@example.com', { delay_minutes: 0 })
+    assert.deepEqual(later.body, third.body)
+    await pass(1)
+    assert.equal((await subjects(key, 'a@example.com')).length, 1)
+    const other = await leave(key, 'a@example.com', { cart: { ...cart, id: 2 } })
+    assert.notEqual(other.body.run_id, first.body.run_id)
+  })
+
+  test('left by many calls at once has one run', async () => {
+    const { key } = await withSender()
+    const replies = await Promise.all(Array.from({ length: 6 }, () => leave(key, 'a@example.com')))
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([202]))
+    assert.equal(new Set(replies.map(({ body }) => body.run_id)).size, 1)
+  })
+
+  test('is forgotten with a purchase of that person in that account', async () => {
+    const [mine, theirs] = [await withSender(), await withSender()]
+    for (const { key } of [mine, theirs]) await leave(key, 'a@example.com')
+    await leave(mine.key, 'b@example.com')
+    await pass(60)
+    const stopped = await cancelCarts(db, { accountId: mine.accountId, email: 'A@example.com', at: now() })
+    assert.equal(stopped, 1)
+    await pass(23 * 60)
+    assert.equal((await subjects(mine.key, 'a@example.com')).length, 1)
+    assert.equal((await subjects(mine.key, 'b@example.com')).length, 2)
+    assert.equal((await subjects(theirs.key, 'a@example.com')).length, 2)
+    assert.equal((await leave(mine.key, 'a@example.com')).status, 202)
+  })
+
+  test('of somebody who must not be written to is refused', async () => {
+    const { key } = await withSender()
+    await api('POST', '/api/v1/suppressions', key, { email: 'a@example.com' })
+    await api('POST', '/api/v1/contacts/erase', key, { email: 'b@example.com', confirm: true })
+    for (const email of ['a@example.com', 'b@example.com']) {
+      const reply = await leave(key, email)
+      assert.deepEqual([reply.status, reply.body.error.code], [422, 'recipient_suppressed'])
+    }
+    assert.equal((await leave(key, 'nobody')).body.error.code, 'recipient_invalid')
+    for (const bad of [{ url: 'javascript:alert(1)' }, { id: '' }, { items: [{}] }, { colour: 'red' }])
+      assert.equal((await leave(key, 'c@example.com', { cart: { ...cart, ...bad } })).status, 422)
+    assert.equal((await leave(key, 'c@example.com', { delay_minutes: -1 })).status, 422)
+  })
+
+  test('uses the account’s own automation where there is one', async () => {
+    const { accountId, key } = await withSender()
+    const html = '{% for item in event.cart.items %}[{{ item.name }}]{% endfor %}'
+    const steps = [step(10, 'Still yours: {{ event.cart.total }}', { html }), step(20, 'Second')]
+    const id = await declare(key, { name: 'Carts', trigger_type: 'abandoned_cart', steps })
+    const usual = await leave(key, 'a@example.com')
+    const sooner = await leave(key, 'b@example.com', { delay_minutes: 0.1 })
+    const minutes = (reply: typeof usual) =>
+      hours(reply.body.scheduled).map((one) => Math.round(one * 600) / 10)
+    assert.deepEqual(
+      [minutes(usual), minutes(sooner)],
+      [
+        [10, 30],
+        [0.1, 20.1],
+      ],
+    )
+    await pass(10)
+    assert.deepEqual(await subjects(key, 'a@example.com'), ['Still yours: 1 249,90'])
+    assert.ok((await bodies(accountId))[0]?.includes('[Chair &lt;oak&gt;][Lamp]'))
+    await api('PUT', `/api/v1/automations/${id}`, key, { status: 'paused' })
+    await leave(key, 'c@example.com')
+    await pass(100)
+    assert.deepEqual(await subjects(key, 'c@example.com'), [])
+  })
+})

@@ -1,0 +1,99 @@
+// A cart that was left: its run is started, or the one under way told what is in the cart now.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { domainOf, normalEmail } from '../../../kernel/email-address.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
+import { findContact } from '../../contacts/contacts/queries.ts'
+import { suppressedRefusal } from '../../messages/queue-messages.ts'
+import { recipientInvalid } from '../../messages/refusals.ts'
+import { findSuppressed } from '../../suppressions/queries.ts'
+import { senderOf } from '../../transactional/prepare-send.ts'
+import { findCartAutomation } from './queries.ts'
+import { startCart } from './run-queries.ts'
+import { scenarioOffsets } from './scenario.ts'
+import { StepBody } from './write-automation.ts'
+
+const Address = Type.String({ format: 'uri', pattern: '^https?://', maxLength: 2000 })
+const Text = Type.String({ maxLength: 1000 })
+const Amount = Type.Union([Type.Number(), Type.String({ maxLength: 100 })], {
+  description: 'Shown as it is given',
+})
+
+const Item = closed({
+  name: Text,
+  quantity: Type.Optional(Type.Number({ minimum: 0 })),
+  price: Type.Optional(Amount),
+  image_url: Type.Optional(Address),
+  url: Type.Optional(Address),
+})
+
+export const CartBody = closed({
+  email: Type.String({ maxLength: 320 }),
+  cart: closed({
+    id: Type.Union([
+      Type.String({ minLength: 1, maxLength: 255 }),
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    ]),
+    url: Type.Optional(Address),
+    currency: Type.Optional(Type.String({ maxLength: 10 })),
+    total: Type.Optional(Amount),
+    items: Type.Optional(Type.Array(Item, { maxItems: 200 })),
+  }),
+  delay_minutes: Type.Optional({
+    ...StepBody.properties.delay_minutes,
+    description: 'Instead of that of the first step; may be a fraction',
+  }),
+})
+
+export type CartBody = Static<typeof CartBody>
+
+export async function leaveCart(ctx: Ctx, body: CartBody): Promise<{ id: string; schedule: Date[] }> {
+  const { accountId, keyId, mode } = ctx.caller
+  const email = readRecipient(body.email)
+  const contactId = await findReachable(ctx, email)
+  const automation = await findCartAutomation(ctx.db, accountId)
+  if (!automation) await refuseNoSender(ctx)
+  const first = body.delay_minutes
+  const offsets = automation ? shifted(automation.offsets, first) : scenarioOffsets(first)
+  return startCart(ctx.db, {
+    accountId,
+    automationId: automation?.id ?? null,
+    contactId,
+    email,
+    cartId: String(body.cart.id),
+    context: JSON.stringify({ cart: body.cart }),
+    schedule: offsets.map((minutes) => new Date(ctx.now.getTime() + minutes * 60_000)),
+    isDelayGiven: first !== undefined,
+    keyId,
+    mode,
+    at: ctx.now,
+  })
+}
+
+function readRecipient(given: string): string {
+  const email = normalEmail(given)
+  if (email === undefined)
+    throw recipientInvalid({ message: 'email must be an email address.', param: 'email' })
+  return email
+}
+
+/** The number of the contact, where there is one. */
+async function findReachable({ db, caller }: Ctx, email: string): Promise<string | null> {
+  const [hit] = await findSuppressed(db, [{ accountId: caller.accountId, email }])
+  const contact = await findContact(db, caller.accountId, { email })
+  const reason = hit?.reason ?? (contact?.status === 'unsubscribed' ? 'unsubscribe' : undefined)
+  if (reason !== undefined) throw suppressedRefusal(email, reason)
+  return contact?.id ?? null
+}
+
+async function refuseNoSender(ctx: Ctx): Promise<void> {
+  const { email } = await senderOf(ctx, { to: '' }, undefined)
+  refuseForeignSender(ctx.caller, domainOf(email))
+}
+
+/** The first step at another time, and the others as long after it as before. */
+function shifted(offsets: number[], first: number | undefined): number[] {
+  const by = first === undefined ? 0 : first - (offsets[0] ?? 0)
+  return offsets.map((minutes) => minutes + by)
+}

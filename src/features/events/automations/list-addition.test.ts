@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { int, row } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import { workImports } from '../../contacts/import/work-imports.ts'
+import { openRunning, step } from '../fixtures/running.ts'
+
+const { app, api, declare, needs, now, pass, subjects } = await openRunning()
+const { db } = app.pools
+
+async function withList() {
+  const { accountId, key } = await app.makeAccount()
+  const { body } = await api('POST', '/v3/contacts/lists', key, { name: 'News' })
+  const listId: number = body.id
+  const welcome = {
+    name: 'Welcome',
+    trigger_type: 'list_addition',
+    list_id: listId,
+    steps: [step(5, 'Welcome')],
+  }
+  return { accountId, key, listId, welcome }
+}
+
+const runCount = async (accountId: string) =>
+  (
+    await db.one(
+      row<{ n: number }>({ n: int }),
+      sql`select count(*)::int as n from automation_runs where account_id = ${accountId}`,
+    )
+  ).n
+
+const importNeeds = { ...needs, fetchFile: async () => assert.fail(), notify: async () => {} }
+
+test('whoever comes onto the list is welcomed once, by whatever way', async () => {
+  const { accountId, key, listId, welcome } = await withList()
+  await api('POST', '/v3/contacts', key, { email: 'before@example.com', listIds: [listId] })
+  const id = await declare(key, welcome)
+  await api('POST', '/v3/contacts', key, { email: 'single@example.com', listIds: [listId] })
+  await api('POST', '/v3/contacts', key, { email: 'added@example.com' })
+  const add = (emails: string[]) => api('POST', `/v3/contacts/lists/${listId}/contacts/add`, key, { emails })
+  await add(['added@example.com'])
+  await add(['added@example.com', 'single@example.com'])
+  const imported = Array.from({ length: 30 }, (_, i) => ({ email: `i${i}@example.com` }))
+  await api('POST', '/v3/contacts/import', key, { jsonBody: imported, listIds: [listId] })
+  await workImports(importNeeds, now())
+  assert.equal(await runCount(accountId), 32)
+  await pass(5)
+  for (const name of ['single', 'added', 'i0', 'i29'])
+    assert.deepEqual(await subjects(key, `${name}@example.com`), ['Welcome'], name)
+  assert.deepEqual(await subjects(key, 'before@example.com'), [])
+  await api('PUT', `/api/v1/automations/${id}`, key, { status: 'paused' })
+  await api('POST', '/v3/contacts', key, { email: 'paused@example.com', listIds: [listId] })
+  assert.equal(await runCount(accountId), 32)
+})
+
+test('another list, another account and a contact without an address start nothing', async () => {
+  const { accountId, key, listId, welcome } = await withList()
+  const other = await withList()
+  await declare(key, welcome)
+  const { body: second } = await api('POST', '/v3/contacts/lists', key, { name: 'Second' })
+  await api('POST', '/v3/contacts', key, { email: 'a@example.com', listIds: [second.id] })
+  await api('POST', '/v3/contacts', key, { ext_id: 'no address', listIds: [listId] })
+  await api('POST', '/v3/contacts', key, {
+    email: 'b@example.com',
+    emailBlacklisted: true,
+    listIds: [listId],
+  })
+  await api('POST', '/v3/contacts', other.key, { email: 'a@example.com', listIds: [other.listId] })
+  assert.deepEqual([await runCount(accountId), await runCount(other.accountId)], [0, 0])
+  const stolen = await api('POST', '/api/v1/automations', other.key, welcome)
+  assert.deepEqual([stolen.status, stolen.body.error.param], [422, 'list_id'])
+})
+
+test('who has left the list again is not written to', async () => {
+  const { key, listId, welcome } = await withList()
+  await declare(key, welcome)
+  await api('POST', '/v3/contacts', key, { email: 'a@example.com', listIds: [listId] })
+  await db.run(sql`
+    insert into list_unsubscriptions (account_id, list_id, contact_id, at)
+    select account_id, list_id, contact_id, now() from list_members where list_id = ${listId}`)
+  await pass(5)
+  assert.deepEqual(await subjects(key, 'a@example.com'), [])
+})

@@ -1,0 +1,129 @@
+// From a run whose turn came to the message of its next step.
+import type { Caller } from '../../../kernel/ctx.ts'
+import { type Address, domainOf, readAddress } from '../../../kernel/email-address.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import type { Settings } from '../../accounts/settings/settings.ts'
+import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
+import type { Outgoing } from '../../messages/queue-messages.ts'
+import { templateInvalid } from '../../messages/refusals.ts'
+import type { UsedTemplate } from '../../transactional/template-queries.ts'
+import { renderContent } from '../../transactional/v3/render.ts'
+import type { Step } from './queries.ts'
+import { type Language, languageOf } from './scenario.ts'
+import type { DueRun, UsedKey } from './step-queries.ts'
+
+/** Read once for all runs of a portion. */
+export type StepNeeds = {
+  now: Date
+  baseUrl: string
+  unsubscribeKeys: UnsubscribeKeys
+  keyOf: (id: string) => Promise<UsedKey>
+  settingsOf: (accountId: string) => Promise<Settings>
+  templateOf: (accountId: string, id: number) => Promise<UsedTemplate | undefined>
+}
+
+/** Throws a refusal where the step cannot be sent as things are. */
+export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Promise<Outgoing> {
+  const id = newUuid()
+  const recipient = { email: run.contact_email ?? run.email }
+  const template = await templateFor(needs, run, step)
+  const from = await senderFor(needs, run, step.from ?? template?.sender)
+  const links = linksFor(needs, { accountId: run.account_id, email: recipient.email, messageId: id })
+  const { subject, html } = await contentFor(run, step, template, links)
+  return {
+    id,
+    caller: await callerFor(needs, run),
+    now: needs.now,
+    source: 'automation',
+    stream: 'marketing',
+    from,
+    recipient,
+    subject,
+    parts: { from, to: [recipient], replyTo: replyToOf(template), html, headers: links.headers },
+    attachments: [],
+    tags: template && template.tag !== '' ? [template.tag] : [],
+    templateId: template?.id,
+    automationId: run.automation_id ?? undefined,
+    messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,
+    track: {},
+    suppressed: 'refuse',
+  }
+}
+
+async function templateFor({ templateOf }: StepNeeds, { account_id }: DueRun, { template_id }: Step) {
+  if (template_id === undefined) return undefined
+  const found = await templateOf(account_id, template_id)
+  if (found?.is_active) return found
+  throw templateInvalid({ message: `Template ${template_id} is gone or not active.`, param: 'template_id' })
+}
+
+async function senderFor(needs: StepNeeds, run: DueRun, given: string | Address | undefined) {
+  const sender = given ?? (await needs.settingsOf(run.account_id)).default_sender
+  if (!sender) throw missingParameter({ message: 'The account has no default sender.', param: 'from' })
+  const read = readAddress(sender)
+  if ('fault' in read) throw invalidParameter({ message: `from ${read.fault}.`, param: 'from' })
+  return read
+}
+
+function replyToOf(template: UsedTemplate | undefined): Address[] | undefined {
+  const read = template?.reply_to ? readAddress(template.reply_to) : undefined
+  return read && !('fault' in read) ? [read] : undefined
+}
+
+async function callerFor({ keyOf }: StepNeeds, { account_id, key_id, mode }: DueRun): Promise<Caller> {
+  const { name, daily_cap, sender_domains } = await keyOf(key_id)
+  return {
+    accountId: account_id,
+    keyId: key_id,
+    keyName: name,
+    mode,
+    scopes: null,
+    dailyCap: daily_cap,
+    senderDomains: sender_domains,
+  }
+}
+
+type Links = { token: string; unsubscribe_url: string; preferences_url: string; headers: [string, string][] }
+
+function linksFor(
+  { baseUrl, unsubscribeKeys }: StepNeeds,
+  to: Parameters<typeof writeUnsubscribeToken>[1],
+): Links {
+  const token = writeUnsubscribeToken(unsubscribeKeys, to)
+  const unsubscribe_url = `${baseUrl}/u/${token}`
+  return {
+    token,
+    unsubscribe_url,
+    preferences_url: `${baseUrl}/preferences/${token}`,
+    headers: [
+      ['List-Unsubscribe', `<${unsubscribe_url}>`],
+      ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+    ],
+  }
+}
+
+async function contentFor(run: DueRun, step: Step, template: UsedTemplate | undefined, links: Links) {
+  const contact = {
+    ...run.attributes,
+    EMAIL: run.contact_email ?? run.email,
+    SMS: run.contact_sms ?? undefined,
+  }
+  const content = { subject: step.subject ?? template?.subject, html: step.html ?? template?.html }
+  const { unsubscribe_url, preferences_url } = links
+  const scope = { params: {}, event: run.context, contact, unsubscribe_url, preferences_url }
+  const { subject, html = '' } = await renderContent(content, scope)
+  return {
+    subject,
+    html: html.includes(links.token) ? html : withFooter(html, links, languageOf(run.attributes)),
+  }
+}
+
+const leave: Record<Language, string> = { en: 'Unsubscribe', fr: 'Se désabonner' }
+
+/** Nobody is written to without a way out, whatever the author forgot. */
+function withFooter(html: string, { unsubscribe_url }: Links, language: Language): string {
+  const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${leave[language]}</a></p>`
+  const end = html.search(/<\/body\s*>(?![\s\S]*<\/body\s*>)/i)
+  return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
+}

@@ -1,0 +1,83 @@
+// The runs of automations: started with what triggers them, claimed and moved on by the job.
+import type { Db } from '../../../kernel/db.ts'
+import { json, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+
+/** The address in its normal form. */
+export function stopCarts(db: Db, { accountId, email, at }: { accountId: string; email: string; at: Date }) {
+  return db.run(sql`
+    update automation_runs
+       set status = 'stopped', reason = 'purchase', ended_at = ${at}
+     where account_id = ${accountId}
+       and (email = ${email}
+            or contact_id = (select id from contacts where account_id = ${accountId} and email = ${email}))
+       and cart_id is not null
+       and status in ('running', 'paused')`)
+}
+
+type EventRun = { id: string; contactId: string; name: string; properties: Record<string, unknown> }
+type Start = { accountId: string; mode: 'live' | 'test'; at: Date }
+
+/** The messages of a test key go nowhere, whatever the automation; and those of a test automation neither. */
+export function startEventRuns(db: Db, { accountId, mode, at }: Start, events: EventRun[]) {
+  return db.run(sql`
+    insert into automation_runs
+      (account_id, automation_id, contact_id, email, event_id, context, schedule, due_at, key_id, mode, started_at)
+    select a.account_id, a.id, c.id, c.email, e.id, e.properties, s.schedule, s.schedule[1], a.key_id,
+           case when a.mode = 'test' then 'test' else ${mode} end, ${at}
+      from json_to_recordset(${JSON.stringify(events)}::json)
+           as e (id uuid, "contactId" bigint, name text, properties jsonb)
+      join automations a on a.account_id = ${accountId} and a.event_name = e.name
+       and a.status = 'active' and a.trigger_type = 'custom_event'
+      join contacts c on c.account_id = a.account_id and c.id = e."contactId"
+     cross join lateral (select schedule_of(a.offsets, ${at}) as schedule) s
+     where c.email is not null
+       and c.status = 'subscribed'
+    on conflict (account_id, event_id, automation_id) where event_id is not null do nothing`)
+}
+
+/** Runs whose turn came while their automation was paused. */
+export function resumeRuns(db: Db, accountId: string, automationId: string) {
+  return db.run(sql`
+    update automation_runs
+       set status = 'running'
+     where account_id = ${accountId}
+       and automation_id = ${automationId}
+       and status = 'paused'`)
+}
+
+export type NewCart = {
+  accountId: string
+  automationId: string | null
+  contactId: string | null
+  email: string
+  cartId: string
+  /** JSON text. */
+  context: string
+  schedule: Date[]
+  isDelayGiven: boolean
+  keyId: string
+  mode: 'live' | 'test'
+  at: Date
+}
+
+const Cart = row<{ id: string; schedule: Date[] }>({ id: text, schedule: json() })
+
+/** Of a cart whose run is under way the contents change; its times too, when they are given and it has not begun. */
+export function startCart(db: Db, cart: NewCart) {
+  return db.one(
+    Cart,
+    sql`
+    insert into automation_runs as r
+      (account_id, automation_id, contact_id, email, cart_id, context, schedule, due_at, key_id, mode, started_at)
+    values (${cart.accountId}, ${cart.automationId}, ${cart.contactId}, ${cart.email}, ${cart.cartId},
+            ${cart.context}, ${cart.schedule}::timestamptz[], ${cart.schedule[0]}, ${cart.keyId}, ${cart.mode},
+            ${cart.at})
+    on conflict (account_id, email, cart_id) where cart_id is not null and status in ('running', 'paused')
+    do update
+       set context = excluded.context,
+           schedule = case when ${cart.isDelayGiven} and r.next_step = 0 then excluded.schedule else r.schedule end,
+           due_at = case when ${cart.isDelayGiven} and r.next_step = 0 then excluded.due_at else r.due_at end
+    returning id, schedule`,
+  )
+}

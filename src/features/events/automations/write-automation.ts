@@ -1,0 +1,169 @@
+// Declaring an automation. What could not be sent is refused here, and not when a step is due.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { newUuid, readId } from '../../../kernel/id.ts'
+import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { closed, words } from '../../../kernel/schema.ts'
+import { holdLists } from '../../contacts/lists/queries.ts'
+import { SendRequest } from '../../transactional/send-request.ts'
+import { refuseBadSteps } from './check-steps.ts'
+import {
+  type AutomationFields,
+  type AutomationRow,
+  automationStatuses,
+  deleteAutomation,
+  findAutomation,
+  insertAutomation,
+  lockAutomation,
+  type Step,
+  triggerTypes,
+  updateAutomation,
+} from './queries.ts'
+import { resumeRuns } from './run-queries.ts'
+
+const mostSteps = 50
+const longestDelay = 366 * 24 * 60
+
+export const StepBody = closed({
+  delay_minutes: Type.Number({
+    minimum: 0,
+    maximum: longestDelay,
+    description: 'Since the step before, or since the trigger; may be a fraction',
+  }),
+  subject: SendRequest.properties.subject,
+  html: SendRequest.properties.html,
+  template_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  from: SendRequest.properties.from,
+})
+
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  trigger_type: words(triggerTypes),
+  event_name: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$', description: 'Of a custom event' }),
+  ),
+  list_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Of an addition to a list' }),
+  ),
+  steps: Type.Array(StepBody, { minItems: 1, maxItems: mostSteps }),
+}
+
+export const AutomationBody = closed({
+  ...fields,
+  status: Type.Optional(words(automationStatuses, { description: 'active when absent' })),
+})
+
+export const AutomationChange = closed({
+  ...fields,
+  name: Type.Optional(fields.name),
+  trigger_type: Type.Optional(fields.trigger_type),
+  steps: Type.Optional(fields.steps),
+  status: AutomationBody.properties.status,
+})
+
+type AutomationBody = Static<typeof AutomationBody>
+type AutomationChange = Static<typeof AutomationChange>
+
+export async function readAutomation(ctx: Ctx, shownId: string): Promise<AutomationRow> {
+  return orUnknown(await withId(shownId, (id) => findAutomation(ctx.db, ctx.caller.accountId, id)))
+}
+
+export async function createAutomation(ctx: Ctx, body: AutomationBody): Promise<AutomationRow> {
+  const of = { accountId: ctx.caller.accountId, id: newUuid(), at: ctx.now }
+  await refuseBadBody(ctx, body)
+  return insertAutomation(ctx.db, of, fieldsOf(ctx, body))
+}
+
+/** What is not given stays. Runs under way keep their times and get the new contents. */
+export async function changeAutomation(ctx: Ctx, shownId: string, change: AutomationChange) {
+  const { accountId } = ctx.caller
+  const found = orUnknown(await withId(shownId, (id) => lockAutomation(ctx.db, accountId, id)))
+  const body = { ...bodyOf(found, change), ...change }
+  // What has been broken from outside since can still be paused and renamed.
+  if (change.steps !== undefined || body.status === 'active') await refuseBadBody(ctx, body)
+  const wanted = fieldsOf(ctx, body)
+  const changed = await updateAutomation(ctx.db, { accountId, id: found.id, at: ctx.now }, wanted)
+  if (wanted.status === 'active') await resumeRuns(ctx.db, accountId, found.id)
+  return changed
+}
+
+/** Its runs end when their turn comes. */
+export async function removeAutomation(ctx: Ctx, shownId: string): Promise<void> {
+  const { accountId } = ctx.caller
+  const gone = await withId(shownId, async (id) => {
+    if ((await deleteAutomation(ctx.db, { accountId, id, at: ctx.now })) === 0) return undefined
+    await resumeRuns(ctx.db, accountId, id)
+    return id
+  })
+  orUnknown(gone)
+}
+
+async function withId<T>(shown: string, find: (id: string) => Promise<T | undefined>) {
+  const id = readId('aut', shown)
+  return id === undefined ? undefined : find(id)
+}
+
+function orUnknown<T>(found: T | undefined): T {
+  if (found === undefined) throw notFound({ message: 'There is no automation of that identifier.' })
+  return found
+}
+
+// What belongs to another trigger than the new one does not stay.
+function bodyOf(found: AutomationRow, change: AutomationChange): AutomationBody {
+  const { name, trigger_type, event_name, list_id, steps, status } = found
+  const isSame = change.trigger_type === undefined || change.trigger_type === trigger_type
+  return {
+    name,
+    trigger_type,
+    ...(isSame && event_name !== null && { event_name }),
+    ...(isSame && list_id !== null && { list_id: Number(list_id) }),
+    steps,
+    status,
+  }
+}
+
+async function refuseBadBody(ctx: Ctx, body: AutomationBody): Promise<void> {
+  refuseWrongTrigger(body)
+  await refuseUnknownList(ctx, body.list_id)
+  await refuseBadSteps(ctx, body.steps)
+}
+
+function fieldsOf({ caller }: Ctx, body: AutomationBody): AutomationFields {
+  return {
+    name: body.name,
+    trigger_type: body.trigger_type,
+    event_name: body.event_name ?? null,
+    list_id: body.list_id ?? null,
+    steps: body.steps,
+    offsets: offsetsOf(body.steps),
+    status: body.status ?? 'active',
+    keyId: caller.keyId,
+    mode: caller.mode,
+  }
+}
+
+const triggerFields = { event_name: 'custom_event', list_id: 'list_addition' } as const
+
+function refuseWrongTrigger(body: AutomationBody): void {
+  for (const param of ['event_name', 'list_id'] as const) {
+    const [isGiven, isNeeded] = [body[param] !== undefined, body.trigger_type === triggerFields[param]]
+    const about = `the trigger ${body.trigger_type}`
+    if (isNeeded && !isGiven) throw missingParameter({ message: `${param} is missing for ${about}.`, param })
+    if (isGiven && !isNeeded)
+      throw invalidParameter({ message: `${param} does not belong to ${about}.`, param })
+  }
+}
+
+async function refuseUnknownList({ db, caller }: Ctx, id: number | undefined): Promise<void> {
+  if (id === undefined || (await holdLists(db, caller.accountId, [String(id)])).length > 0) return
+  throw invalidParameter({ message: `There is no list ${id}.`, param: 'list_id' })
+}
+
+/** Minutes from the trigger to each step. */
+function offsetsOf(steps: Step[]): number[] {
+  let total = 0
+  return steps.map((step) => {
+    total += step.delay_minutes
+    return total
+  })
+}

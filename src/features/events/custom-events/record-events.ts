@@ -1,0 +1,81 @@
+// Recording custom events: whose they are, what they say about that contact, and the runs they start.
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { type ContactRef, findContact } from '../../contacts/contacts/queries.ts'
+import { changeContact, createContact } from '../../contacts/contacts/write-contact.ts'
+import { recipientSuppressed } from '../../messages/refusals.ts'
+import { startEventRuns } from '../automations/run-queries.ts'
+import type { GivenEvent } from './event-body.ts'
+import { findErased, insertEventNames, insertEvents, type NewEvent } from './queries.ts'
+
+/** Finds or makes its contact and changes what the event says about it. Refused without a trace, or done whole. */
+export async function resolveEvent(ctx: Ctx, event: GivenEvent): Promise<NewEvent> {
+  const { name, date, properties, contactProperties, objectType, objectId } = event
+  return {
+    id: newUuid(),
+    contactId: await contactOf(ctx, event),
+    name,
+    date: date.toISOString(),
+    properties,
+    contactProperties,
+    objectType,
+    objectId,
+  }
+}
+
+/** In the transaction that resolved them, so that an event is there with all of its runs or not at all. */
+export async function recordEvents({ db, caller, now }: Ctx, events: NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const { accountId, mode } = caller
+  await insertEvents(db, accountId, events, now)
+  await insertEventNames(db, accountId, [...new Set(events.map(({ name }) => name))].sort(), now)
+  await startEventRuns(db, { accountId, mode, at: now }, events)
+}
+
+/** What the history calls it. */
+const asEvent = (ctx: Ctx) => ({ ...ctx, source: 'event' })
+
+async function contactOf(ctx: Ctx, event: GivenEvent): Promise<string> {
+  const known = await findKnown(ctx, event.refs)
+  // Who somebody is stands in the identifiers alone.
+  const { EMAIL: _email, EXT_ID: _extId, ...attributes } = event.contactProperties
+  if (known === undefined) return makeContact(ctx, event.refs, attributes)
+  if (Object.keys(attributes).length > 0) {
+    await changeContact(asEvent(ctx), { id: known }, { attributes })
+  }
+  return known
+}
+
+async function findKnown({ db, caller }: Ctx, refs: ContactRef[]): Promise<string | undefined> {
+  for (const ref of refs) {
+    const found = await findContact(db, caller.accountId, ref)
+    if (found) return found.id
+    if ('id' in ref)
+      throw invalidParameter({ message: 'Contact does not exist', param: 'identifiers.contact_id' })
+  }
+  return undefined
+}
+
+async function makeContact(ctx: Ctx, refs: ContactRef[], attributes: Record<string, unknown>) {
+  const named = Object.assign({}, ...refs) as { email?: string; extId?: string; sms?: string }
+  if (named.email !== undefined) await refuseErased(ctx, named.email)
+  const made = await createContact(asEvent(ctx), {
+    email: named.email,
+    ext_id: named.extId,
+    attributes: named.sms === undefined ? attributes : { ...attributes, SMS: named.sms },
+    updateEnabled: true,
+  })
+  // Undefined: somebody else was faster, and theirs was changed.
+  const id = made === undefined ? await findKnown(ctx, refs) : String(made)
+  if (id === undefined) throw new Error('a contact just written is not there')
+  return id
+}
+
+async function refuseErased({ db, caller }: Ctx, email: string): Promise<void> {
+  if (!(await findErased(db, caller.accountId, email))) return
+  throw recipientSuppressed({
+    message: `${email} was erased and does not become a contact again.`,
+    param: 'identifiers.email_id',
+  })
+}
