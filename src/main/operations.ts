@@ -31,6 +31,7 @@ import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
+import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 
 export type OperationNeeds = {
@@ -71,6 +72,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getAggregatedReport,
     listBlockedContacts,
     deleteBlockedContact,
+    ...campaignOperations({ ...needs, fetchAttachment: needs.fetchAttachment ?? fetchNothing }),
     listMessagesOwn,
     validateMessage(needs.dns),
     getMessage,

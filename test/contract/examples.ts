@@ -2,6 +2,7 @@
 import { type Operation, operationId } from '../../src/kernel/operation.ts'
 import type { App } from '../app.ts'
 import { until } from '../until.ts'
+import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
 
 export type Example = { path: string; body?: unknown }
@@ -23,6 +24,7 @@ const template = {
 
 const examples: Record<string, Partial<Example>> = {
   ...contactExamples,
+  ...campaignExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -50,6 +52,7 @@ async function scheduledId(app: App, key: string): Promise<string> {
 /** What must exist first, made by other operations of the interface. */
 const prepared: Record<string, (app: App, key: string) => Promise<Partial<Example>>> = {
   ...contactPrepared,
+  ...campaignPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

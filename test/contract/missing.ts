@@ -3,24 +3,7 @@ export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
   'POST /api/v1/automations/abandoned-cart',
   'POST /api/v1/campaigns/conversion',
-  'POST /api/v1/campaigns/preview',
-  'POST /api/v1/campaigns/send',
   'GET /api/v1/campaigns/{id}/stats',
-  'GET /v3/emailCampaigns',
-  'POST /v3/emailCampaigns',
-  'GET /v3/emailCampaigns/{id}',
-  'PUT /v3/emailCampaigns/{id}',
-  'DELETE /v3/emailCampaigns/{id}',
-  'POST /v3/emailCampaigns/{id}/cancel',
-  'POST /v3/emailCampaigns/{id}/pause',
-  'POST /v3/emailCampaigns/{id}/stop',
-  'POST /v3/emailCampaigns/{id}/resume',
-  'POST /v3/emailCampaigns/{id}/schedule',
-  'POST /v3/emailCampaigns/{id}/sendNow',
-  'POST /v3/emailCampaigns/{id}/sendTest',
-  'GET /v3/emailCampaigns/{id}/statistics',
-  'PUT /v3/emailCampaigns/{id}/status',
-  'GET /v3/emailCampaigns/{id}/recipients',
   'POST /v3/conversions',
   'POST /v3/events',
   'GET /v3/events/names',
@@ -73,4 +56,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 70
+export const missingAtMost = 53

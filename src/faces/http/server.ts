@@ -17,6 +17,7 @@ import { answerMissing } from '../pages/pages.ts'
 import { refusalOfFramework, sendRefusal } from './errors.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
+import { serveMirror } from './mirror.ts'
 import { type PageNeeds, servePages } from './pages.ts'
 import { type ProbeNeeds, serveProbes } from './probes.ts'
 import { answerBrokenRequest } from './raw-errors.ts'
@@ -87,6 +88,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   serveTracking(app, needs)
   await serveHooks(app, needs)
   await serveUnsubscribe(app, needs)
+  await serveMirror(app, needs)
   await servePages(app, needs)
   return app
 }
