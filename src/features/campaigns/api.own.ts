@@ -57,7 +57,7 @@ export const sendCampaignOwn = operation({
       unsubscribed: Type.Integer(),
     }),
   }),
-  refusals: [notFound, confirmationRequired, templateInvalid, senderDomainNotAllowed],
+  refusals: [notFound, confirmationRequired, contentMissing, templateInvalid, senderDomainNotAllowed],
 }).run((ctx, { body }) => sendCampaign(ctx, body))
 
 export const previewCampaignOwn = (links: LinkSource): Operation =>

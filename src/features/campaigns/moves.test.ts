@@ -250,7 +250,7 @@ describe('campaign.send', () => {
       [{ confirm: true }, 'list_id', 'missing_parameter'],
       [{ ...inline, list_id: 999_999 }, 'list_id', 'invalid_parameter'],
       [{ ...inline, from: undefined }, 'from', 'missing_parameter'],
-      [{ ...inline, html: undefined }, 'html', 'missing_parameter'],
+      [{ ...inline, html: undefined }, 'html', 'content_missing'],
       [{ ...inline, html: 'short' }, 'html', 'invalid_parameter'],
       [{ ...inline, html: '<p>{{ a | nofilter }}</p>' }, 'html', 'template_invalid'],
       [{ ...inline, html: undefined, template_id: 999_999 }, 'template_id', 'invalid_parameter'],

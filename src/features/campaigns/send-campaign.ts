@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { readAddress } from '../../kernel/email-address.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
+import { contentMissing } from '../messages/refusals.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import type { RecipientCounts } from './recipients-queries.ts'
@@ -56,6 +57,8 @@ function bodyOf(inline: InlineCampaign): CampaignBody {
       param: 'list_id',
       hint: 'Give campaign_id, or a whole campaign with the list it goes to.',
     })
+  if (inline.html === undefined && inline.template_id === undefined)
+    throw contentMissing({ message: 'The campaign has no content.', param: 'html' })
   return {
     name: inline.name ?? inline.subject ?? 'Campaign',
     subject: inline.subject,
