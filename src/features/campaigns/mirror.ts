@@ -2,7 +2,6 @@
 // nobody's for whoever holds the campaign's.
 import type { Db } from '../../kernel/db.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
-import type { CampaignRow } from './campaign-row.ts'
 import { campaignLinks, type Mirrored, readMirrorToken, sharedLinks } from './links.ts'
 import { findMirrored } from './mirror-queries.ts'
 import { findCampaign } from './queries.ts'
@@ -15,12 +14,7 @@ export async function readMirror(db: Db, source: LinkSource, token: string): Pro
   const campaign = of && (await findCampaign(db, { accountId: of.accountId, id: of.campaignId }))
   if (!of || !campaign) return undefined
   const recipient = await recipientOf(db, source, of)
-  return recipient && (await renderPage(campaign, recipient))
-}
-
-async function renderPage(campaign: CampaignRow, recipient: CampaignRecipient): Promise<string> {
-  const { html } = await renderCampaign(compileCampaign(campaign), recipient)
-  return html
+  return recipient && (await renderCampaign(compileCampaign(campaign), recipient)).html
 }
 
 async function recipientOf(
@@ -30,12 +24,9 @@ async function recipientOf(
 ): Promise<CampaignRecipient | undefined> {
   const needs = { keys: await unsubscribeKeys(), baseUrl }
   const { accountId, messageId } = of
-  const nobody = { email: '', attributes: {}, links: sharedLinks(needs, of) }
-  if (messageId === undefined) return nobody
+  if (messageId === undefined) return { email: '', attributes: {}, links: sharedLinks(needs, of) }
   const message = await findMirrored(db, { ...of, messageId })
   if (!message) return undefined
-  // Erased: the link still shows what was sent to everybody.
-  if (!message.recipient.includes('@')) return nobody
   const contact = await findContact(db, accountId, { email: message.recipient })
   const links = campaignLinks(needs, { ...of, email: message.recipient, messageId })
   const attributes = contact ? { ...contact.attributes, SMS: contact.sms ?? undefined } : {}

@@ -88,7 +88,8 @@ describe('a campaign for one recipient', () => {
     })
     assert.equal(
       html,
-      '<html><BODY class="x"><div style="display:none;max-height:0;overflow:hidden">A &lt; B &amp; Anna &amp; Co</div>' +
+      '<html><BODY class="x"><div style="display:none;max-height:0;overflow:hidden">' +
+        'A &lt; B &amp; Anna &amp; Co</div>' +
         `Not readable? <a href="${links.mirror}">here</a><p>Hi</p>` +
         `Leave <a href="${links.unsubscribe}">here</a></body></html>`,
     )
