@@ -100,5 +100,6 @@ export function ctxOf(gates: Gates, { now, caller, requestId }: Admission, db: D
 export function replyChecked(gates: Gates, op: Operation, result: unknown): Reply {
   const reply = replyOf(op, result)
   if (gates.strict) gates.checkReply(op, reply)
-  return { status: reply.status, body: reply.body }
+  const { status, body, headers } = reply
+  return { status, body, headers }
 }

@@ -10,7 +10,7 @@ import {
   internalError,
 } from '../kernel/refusals.ts'
 
-export type Reply = { status: number; body: string }
+export type Reply = { status: number; body: string; headers?: Record<string, string> }
 
 // A reply that never changes is written once.
 const frozenTexts = new WeakMap<object, string>()
@@ -19,7 +19,7 @@ export function replyOf(op: Operation, result: unknown): Reply & { value: unknow
   const status = result instanceof Answer ? result.status : (op.statuses[0] ?? 200)
   const value = result instanceof Answer ? result.body : result
   const body = op.replyType && typeof value === 'string' ? value : textOf(value)
-  return { status, value, body }
+  return { status, value, body, headers: result instanceof Answer ? result.headers : undefined }
 }
 
 function textOf(value: unknown): string {

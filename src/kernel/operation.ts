@@ -114,15 +114,18 @@ export type Operation = {
 export class Answer<T> {
   readonly status: number
   readonly body: T
+  /** Beside those of every answer; a replayed one has them no more. */
+  readonly headers: Record<string, string> | undefined
 
-  constructor(status: number, body: T) {
+  constructor(status: number, body: T, headers?: Record<string, string>) {
     this.status = status
     this.body = body
+    this.headers = headers
   }
 }
 
-export function answer<T>(status: number, body: T): Answer<T> {
-  return new Answer(status, body)
+export function answer<T>(status: number, body: T, headers?: Record<string, string>): Answer<T> {
+  return new Answer(status, body, headers)
 }
 
 export const usualPerMinute = 600

@@ -29,6 +29,8 @@ export type Told = {
   retryAfterSeconds?: number
   /** What the compatible provider adds to its error body in some cases. */
   metadata?: Record<string, unknown>
+  /** The same, for what it puts beside code and message. */
+  fields?: Record<string, unknown>
   /** Response headers that belong to the refusal, such as Allow. */
   headers?: Record<string, string>
 }

@@ -81,6 +81,12 @@ export const unknownParameter = refusal({
   message: 'A parameter is unknown.',
 })
 
+export const confirmationRequired = refusal({
+  code: 'confirmation_required',
+  kind: 'refused',
+  message: 'This cannot be undone: send "confirm": true to go ahead.',
+})
+
 export const rateLimited = refusal({
   code: 'rate_limited',
   kind: 'limited',

@@ -32,6 +32,7 @@ import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
+import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
@@ -75,6 +76,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getAggregatedReport,
     listBlockedContacts,
     deleteBlockedContact,
+    ...campaignOperations({ ...needs, fetchAttachment: needs.fetchAttachment ?? fetchNothing }),
     listMessagesOwn,
     validateMessage(needs.dns),
     getMessage,

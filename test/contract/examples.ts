@@ -2,6 +2,7 @@
 import { type Operation, operationId } from '../../src/kernel/operation.ts'
 import type { App } from '../app.ts'
 import { until } from '../until.ts'
+import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
@@ -27,6 +28,7 @@ const examples: Record<string, Partial<Example>> = {
   ...contactExamples,
   ...statisticsExamples,
   ...eventExamples,
+  ...campaignExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -56,6 +58,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...contactPrepared,
   ...statisticsPrepared,
   ...eventPrepared,
+  ...campaignPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

@@ -1,23 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
-  'POST /api/v1/campaigns/preview',
-  'POST /api/v1/campaigns/send',
-  'GET /v3/emailCampaigns',
-  'POST /v3/emailCampaigns',
-  'GET /v3/emailCampaigns/{id}',
-  'PUT /v3/emailCampaigns/{id}',
-  'DELETE /v3/emailCampaigns/{id}',
-  'POST /v3/emailCampaigns/{id}/cancel',
-  'POST /v3/emailCampaigns/{id}/pause',
-  'POST /v3/emailCampaigns/{id}/stop',
-  'POST /v3/emailCampaigns/{id}/resume',
-  'POST /v3/emailCampaigns/{id}/schedule',
-  'POST /v3/emailCampaigns/{id}/sendNow',
-  'POST /v3/emailCampaigns/{id}/sendTest',
-  'GET /v3/emailCampaigns/{id}/statistics',
-  'PUT /v3/emailCampaigns/{id}/status',
-  'GET /v3/emailCampaigns/{id}/recipients',
   'GET /api/v1/domains',
   'POST /api/v1/domains',
   'POST /api/v1/domains/verify',
@@ -63,4 +46,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 60
+export const missingAtMost = 43

@@ -27,6 +27,7 @@ function v3Body(refusal: Refusal, requestId: string) {
   return {
     code: codeIn('v3', declaration),
     message: told.message ?? declaration.v3?.message ?? declaration.message,
+    ...told.fields,
     metadata: told.metadata,
     retry_after_s: told.retryAfterSeconds,
     request_id: requestId,

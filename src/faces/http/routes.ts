@@ -70,7 +70,9 @@ async function answer(gates: Gates, request: FastifyRequest): Promise<Performed>
 
 const json = 'application/json; charset=utf-8'
 
-function send(reply: FastifyReply, { status, body, replayed }: Performed, replyType: string | undefined) {
+function send(reply: FastifyReply, performed: Performed, replyType: string | undefined) {
+  const { status, body, headers, replayed } = performed
+  if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
   reply.code(status)
   if (body === '') return reply.send()

@@ -18,6 +18,7 @@ import { refusalOfFramework, sendRefusal } from './errors.ts'
 import { serveExports } from './exports.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
+import { serveMirror } from './mirror.ts'
 import { type PageNeeds, servePages } from './pages.ts'
 import { type ProbeNeeds, serveProbes } from './probes.ts'
 import { answerBrokenRequest } from './raw-errors.ts'
@@ -89,6 +90,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   serveExports(app, needs)
   await serveHooks(app, needs)
   await serveUnsubscribe(app, needs)
+  await serveMirror(app, needs)
   await servePages(app, needs)
   return app
 }

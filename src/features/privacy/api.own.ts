@@ -1,15 +1,9 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
-import { refusal } from '../../kernel/refusal.ts'
+import { confirmationRequired } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
 import { erasePerson, exportPerson } from './rights.ts'
 import { sources } from './sources.ts'
-
-export const confirmationRequired = refusal({
-  code: 'confirmation_required',
-  kind: 'refused',
-  message: 'This cannot be undone: send "confirm": true to go ahead.',
-})
 
 const area = 'Data-subject rights' as const
 const Rows = Type.Array(Type.Object({}))

@@ -34,7 +34,7 @@ export async function refuseBadTemplate(source: string, kind: Kind, param: strin
   await refusingFaults(param, async () => compiled(source, kind))
 }
 
-async function refusingFaults<T>(param: string, work: () => Promise<T>): Promise<T> {
+export async function refusingFaults<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -1,0 +1,47 @@
+// The route of a campaign's message as a page.
+import type { FastifyInstance } from 'fastify'
+import { readMirror } from '../../features/campaigns/mirror.ts'
+import type { LinkSource } from '../../features/campaigns/send-test.ts'
+import type { Gates } from '../../gates/gates.ts'
+import { asRefusal } from '../../gates/reply.ts'
+import { statusOf } from '../../kernel/refusal.ts'
+import { closedHeaders } from '../pages/html.ts'
+import { answerFailed, answerMissing } from '../pages/pages.ts'
+import { refusalOfFramework } from './errors.ts'
+import { sendPage } from './unsubscribe.ts'
+
+export type MirrorNeeds = { gates: Gates } & LinkSource
+
+// It is somebody else's HTML on our address: what a mail shows, and nothing that runs, sends or frames.
+const policy = [
+  "default-src 'none'",
+  'img-src https: http: data:',
+  'font-src https: data:',
+  "style-src 'unsafe-inline' https:",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
+].join('; ')
+
+export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Promise<void> {
+  const { gates } = needs
+  await app.register(async (scope) => {
+    scope.setErrorHandler(async (error: Error, request, reply) => {
+      const refusal =
+        refusalOfFramework(error as never) ?? asRefusal(error, gates.log, { requestId: request.id })
+      request.refusedWith = refusal.code
+      return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
+    })
+    scope.get<{ Params: { token: string } }>('/mirror/:token', async (request, reply) => {
+      const html = await readMirror(gates.db, needs, request.params.token)
+      if (html === undefined) return sendPage(reply, answerMissing(request.headers))
+      const headers = {
+        ...closedHeaders,
+        'content-security-policy': policy,
+        'content-type': 'text/html; charset=utf-8',
+      }
+      return sendPage(reply, { status: 200, headers, body: html })
+    })
+  })
+}

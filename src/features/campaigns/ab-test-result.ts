@@ -1,0 +1,73 @@
+// The provider's report on the two versions of an A/B test.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { invalidParameter } from '../../kernel/refusals.ts'
+import { readVersions, type VersionRow } from './ab-test-queries.ts'
+import type { CampaignRow } from './campaign-row.ts'
+import { countedBy } from './statistics.ts'
+import { readCampaign, refOf } from './write-campaign.ts'
+
+export const winningVersions = ['notAvailable', 'pending', 'tie', 'A', 'B'] as const
+
+export async function abTestResult(ctx: Ctx, id: number) {
+  const campaign = await readCampaign(ctx, id)
+  const { ab_test } = campaign
+  if (!ab_test) throw invalidParameter({ message: 'The campaign is no A/B test', param: 'id' })
+  const found = await readVersions(ctx.db, refOf(ctx, id), await countedBy(ctx))
+  const [a, b] = [versionOf(found, 'A'), versionOf(found, 'B')]
+  const both = (figure: (version: VersionRow) => string) => ({
+    'Version A': figure(a),
+    'Version B': figure(b),
+  })
+  const rate = (name: Figure) => both((version) => percent(version[name], version.delivered))
+  const winner = winnerOf(campaign, a, b)
+  const figure = ab_test.winnerCriteria === 'click' ? 'clickers' : 'openers'
+  const best = winner === 'B' ? b : a
+  return {
+    winningVersion: winner,
+    winningCriteria: ab_test.winnerCriteria ?? 'open',
+    winningSubjectLine: winner === 'A' ? ab_test.subjectA : winner === 'B' ? ab_test.subjectB : '',
+    openRate: rate('openers'),
+    clickRate: rate('clickers'),
+    winningVersionRate: percent(best[figure], best.delivered),
+    statistics: {
+      openers: rate('openers'),
+      clicks: rate('clickers'),
+      unsubscribed: rate('unsubscribed'),
+      hardBounces: rate('hard_bounces'),
+      softBounces: rate('soft_bounces'),
+      complaints: rate('complaints'),
+    },
+    clickedLinks: { 'Version A': a.links, 'Version B': b.links },
+  }
+}
+
+type Figure = 'openers' | 'clickers' | 'unsubscribed' | 'hard_bounces' | 'soft_bounces' | 'complaints'
+
+const percent = (count: number, of: number) => `${of === 0 ? 0 : Math.round((count * 10_000) / of) / 100}%`
+
+function versionOf(found: VersionRow[], variant: string): VersionRow {
+  return (
+    found.find((one) => one.variant === variant) ?? {
+      variant,
+      delivered: 0,
+      openers: 0,
+      clickers: 0,
+      unsubscribed: 0,
+      hard_bounces: 0,
+      soft_bounces: 0,
+      complaints: 0,
+      links: [],
+    }
+  )
+}
+
+/** Where nobody waits for it, the better of the two halves. */
+function winnerOf(campaign: CampaignRow, a: VersionRow, b: VersionRow): (typeof winningVersions)[number] {
+  const { status, winner, ab_test, started_at } = campaign
+  if (started_at === null) return 'notAvailable'
+  if (winner) return winner
+  if (ab_test?.splitRule !== 50 || status !== 'sent') return 'pending'
+  const [rateA, rateB] = [a, b].map((one) => one.openers / Math.max(1, one.delivered))
+  if (rateA === rateB) return 'tie'
+  return (rateA ?? 0) > (rateB ?? 0) ? 'A' : 'B'
+}

@@ -1,0 +1,78 @@
+// What a campaign is created and changed with. Most of it is checked by the act, which answers in the provider's words.
+import { type Static, Type } from 'typebox'
+import { closed } from '../../kernel/schema.ts'
+import { optional, optionalMap } from '../../kernel/v3/lenient.ts'
+import { SenderGiven } from '../transactional/v3/send-request.ts'
+
+const Text = Type.Optional(Type.String())
+const Flag = optional(Type.Boolean())
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+const Ids = optional(Type.Array(Id, { maxItems: 1000 }))
+
+export const RecipientsGiven = closed({
+  listIds: Ids,
+  exclusionListIds: Ids,
+  segmentIds: Ids,
+  exclusionSegmentIds: Ids,
+})
+
+/** Kept and given back as they came. */
+const kept = {
+  header: Text,
+  footer: Text,
+  utmCampaign: Text,
+  utmContent: Text,
+  utmTerm: Text,
+  utmID: Text,
+  mirrorActive: Flag,
+  inlineImageActivation: Flag,
+  sendAtBestTime: Flag,
+  returnBounce: optional(Type.Integer()),
+  unsubscriptionPageId: Text,
+  updateFormId: Text,
+  emailExpirationDate: optional(closed({ duration: Type.Optional(Type.Integer()), unit: Text })),
+}
+
+export const keptNames = Object.keys(kept) as (keyof typeof kept)[]
+
+export const CampaignBody = closed({
+  name: Text,
+  type: Text,
+  sender: optional(SenderGiven),
+  subject: Text,
+  previewText: Text,
+  htmlContent: Text,
+  htmlUrl: Type.Optional(Type.String({ description: 'Where the HTML is fetched from, once' })),
+  templateId: optional(Id),
+  textContent: Text,
+  recipients: optional(RecipientsGiven),
+  scheduledAt: Type.Optional(Type.String({ description: 'ISO 8601; the campaign is then queued' })),
+  replyTo: Text,
+  toField: Text,
+  tag: Text,
+  params: optionalMap(Type.Unknown()),
+  attachmentUrl: Text,
+  recurring: Flag,
+  ipWarmupEnable: Flag,
+  abTesting: Flag,
+  subjectA: Text,
+  subjectB: Text,
+  splitRule: optional(Type.Integer({ description: 'Per cent that get the test, 1 to 50 for each version' })),
+  winnerCriteria: Text,
+  winnerDelay: optional(Type.Integer({ description: 'Hours, 1 to 168' })),
+  ...kept,
+})
+
+export type CampaignBody = Static<typeof CampaignBody>
+export type RecipientsGiven = Static<typeof RecipientsGiven>
+
+/** Contents never stand in the action log. */
+export const secretFields = [
+  'subject',
+  'htmlContent',
+  'textContent',
+  'previewText',
+  'params',
+  'header',
+  'footer',
+]

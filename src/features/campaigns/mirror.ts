@@ -1,0 +1,34 @@
+// A message of a campaign as a page: with its recipient's data for whoever holds the link of that message, with
+// nobody's for whoever holds the campaign's.
+import type { Db } from '../../kernel/db.ts'
+import { findContact } from '../contacts/contacts/queries.ts'
+import { campaignLinks, type Mirrored, readMirrorToken, sharedLinks } from './links.ts'
+import { findMirrored } from './mirror-queries.ts'
+import { findCampaign } from './queries.ts'
+import { type CampaignRecipient, compileCampaign, renderCampaign } from './render-campaign.ts'
+import type { LinkSource } from './send-test.ts'
+
+/** Nothing for a link that is not ours, or whose campaign is gone. */
+export async function readMirror(db: Db, source: LinkSource, token: string): Promise<string | undefined> {
+  const of = readMirrorToken(await source.unsubscribeKeys(), token)
+  const campaign = of && (await findCampaign(db, { accountId: of.accountId, id: of.campaignId }))
+  if (!of || !campaign) return undefined
+  const recipient = await recipientOf(db, source, of)
+  return recipient && (await renderCampaign(compileCampaign(campaign), recipient)).html
+}
+
+async function recipientOf(
+  db: Db,
+  { unsubscribeKeys, baseUrl }: LinkSource,
+  of: Mirrored,
+): Promise<CampaignRecipient | undefined> {
+  const needs = { keys: await unsubscribeKeys(), baseUrl }
+  const { accountId, messageId } = of
+  if (messageId === undefined) return { email: '', attributes: {}, links: sharedLinks(needs, of) }
+  const message = await findMirrored(db, { ...of, messageId })
+  if (!message) return undefined
+  const contact = await findContact(db, accountId, { email: message.recipient })
+  const links = campaignLinks(needs, { ...of, email: message.recipient, messageId })
+  const attributes = contact ? { ...contact.attributes, SMS: contact.sms ?? undefined } : {}
+  return { email: message.recipient, attributes, links, variant: message.variant === 'B' ? 'B' : 'A' }
+}

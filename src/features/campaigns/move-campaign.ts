@@ -1,0 +1,74 @@
+// Moves between the states of a campaign. Each is one statement that asks for the state it starts from.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { invalidParameter } from '../../kernel/refusals.ts'
+import { readSettings } from '../accounts/settings/settings.ts'
+import { type Move, moveCampaign } from './queries.ts'
+import { scheduleAt, sendNow, wrongState } from './start-campaign.ts'
+import { copyCampaign, holdCampaign, readCampaign, refOf } from './write-campaign.ts'
+
+const done: Record<Move, string> = {
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'cancelled',
+  unschedule: 'made a draft again',
+  archive: 'archived',
+  unarchive: 'taken out of the archive',
+}
+
+export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
+  if ((await moveCampaign(ctx.db, refOf(ctx, id), to)) > 0) return
+  const { status } = await readCampaign(ctx, id)
+  throw wrongState(status, done[to])
+}
+
+/** The words of the provider's status call. */
+export const statusWords = [
+  'suspended',
+  'queued',
+  'draft',
+  'sent',
+  'archive',
+  'darchive',
+  'replicate',
+  'replicateTemplate',
+  'cancel',
+] as const
+
+type StatusWord = (typeof statusWords)[number]
+
+const byWord: Partial<Record<StatusWord, Move>> = {
+  suspended: 'pause',
+  draft: 'unschedule',
+  archive: 'archive',
+  darchive: 'unarchive',
+  cancel: 'cancel',
+}
+
+export async function moveByWord(ctx: Ctx, id: number, word: StatusWord): Promise<void> {
+  const known = byWord[word]
+  if (known) return move(ctx, id, known)
+  if (word === 'queued') return queue(ctx, id)
+  if (word === 'replicate') {
+    await copyCampaign(ctx, id)
+    return
+  }
+  const { status } = await readCampaign(ctx, id)
+  if (word === 'sent' && status === 'sent') return
+  throw invalidParameter({
+    message: `The campaign is ${status}; status cannot be set to ${word} by this call`,
+    param: 'status',
+  })
+}
+
+/** Resumes what was interrupted; a draft waits for its time. Without one it would leave at once, unconfirmed. */
+async function queue(ctx: Ctx, id: number): Promise<void> {
+  const campaign = await holdCampaign(ctx, id)
+  if (campaign.status === 'suspended') return move(ctx, id, 'resume')
+  if (campaign.status !== 'draft') throw wrongState(campaign.status, 'queued')
+  if (campaign.scheduled_at) return scheduleAt(ctx, campaign, campaign.scheduled_at.toISOString())
+  if ((await readSettings(ctx)).provider_compatibility) return sendNow(ctx, campaign, true)
+  throw invalidParameter({
+    message: 'The campaign is draft and has no scheduledAt: schedule it, or send it with sendNow',
+    param: 'scheduledAt',
+  })
+}

@@ -1,0 +1,97 @@
+// What moves a campaign from one state to another.
+import { Type } from 'typebox'
+import { answer, type Operation, operation } from '../../kernel/operation.ts'
+import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
+import { closed, words } from '../../kernel/schema.ts'
+import { optional } from '../../kernel/v3/lenient.ts'
+import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from '../accounts/usage/refusals.ts'
+import { recipientSuppressed, templateInvalid } from '../messages/refusals.ts'
+import { params } from './api.v3.ts'
+import { move, moveByWord, statusWords } from './move-campaign.ts'
+import type { Move } from './queries.ts'
+import { type LinkSource, sendTest } from './send-test.ts'
+import { scheduleAt, sendNow } from './start-campaign.ts'
+import { holdCampaign } from './write-campaign.ts'
+
+const shared = { area: 'Campaigns', scope: 'email.send', params, status: 204, reply: Type.Null() } as const
+const starting = [notFound, templateInvalid, senderDomainNotAllowed]
+
+function moving(path: string, to: Move, summary: string): Operation {
+  return operation({
+    ...shared,
+    name: `campaign.${path}`,
+    http: `POST /v3/emailCampaigns/{id}/${path}`,
+    summary,
+    effect: to === 'cancel' ? 'irreversible' : 'change',
+    refusals: [notFound],
+  }).run(async (ctx, { params: { id } }) => {
+    await move(ctx, id, to)
+    return null
+  })
+}
+
+export const cancelCampaignV3 = moving('cancel', 'cancel', 'Cancel a campaign for good')
+export const pauseCampaignV3 = moving('pause', 'pause', 'Interrupt a send')
+export const stopCampaignV3 = moving('stop', 'pause', 'Interrupt a send; another word for pause')
+export const resumeCampaignV3 = moving('resume', 'resume', 'Go on with an interrupted send')
+
+export const scheduleCampaignV3 = operation({
+  ...shared,
+  name: 'campaign.schedule',
+  http: 'POST /v3/emailCampaigns/{id}/schedule',
+  summary: 'Send a campaign at a time',
+  effect: 'change',
+  body: closed({ scheduledAt: Type.Optional(Type.String({ description: 'ISO 8601; UTC without a zone' })) }),
+  refusals: starting,
+}).run(async (ctx, { params: { id }, body }) => {
+  await scheduleAt(ctx, await holdCampaign(ctx, id), body.scheduledAt)
+  return null
+})
+
+export const sendCampaignNowV3 = operation({
+  ...shared,
+  name: 'campaign.send',
+  http: 'POST /v3/emailCampaigns/{id}/sendNow',
+  summary: 'Send a campaign to all its recipients at once',
+  description: 'Needs confirm: true in the body, unless the account acts as the compatible provider does.',
+  effect: 'irreversible',
+  perMinute: 10,
+  body: closed({ confirm: optional(Type.Boolean()) }),
+  refusals: [...starting, confirmationRequired],
+}).run(async (ctx, { params: { id }, body }) => {
+  await sendNow(ctx, await holdCampaign(ctx, id), body.confirm === true)
+  return null
+})
+
+export const testCampaignV3 = (links: LinkSource): Operation =>
+  operation({
+    ...shared,
+    name: 'campaign.test',
+    http: 'POST /v3/emailCampaigns/{id}/sendTest',
+    summary: 'Send a campaign to its authors as a test',
+    description: 'The header X-Posthorn-Warnings tells what the author should know.',
+    effect: 'irreversible',
+    perMinute: 20,
+    body: closed({ emailTo: optional(Type.Array(Type.String())) }),
+    refusals: [...starting, recipientSuppressed, dailyCapReached, monthlyQuotaReached],
+  }).run(async (ctx, { params: { id }, body }) => {
+    const warnings = await sendTest(ctx, id, body.emailTo ?? [], links)
+    const headers = warnings.length > 0 ? { 'x-posthorn-warnings': warnings.join('; ') } : undefined
+    return answer(204, null, headers)
+  })
+
+export const setCampaignStatusV3 = operation({
+  ...shared,
+  name: 'campaign.status',
+  http: 'PUT /v3/emailCampaigns/{id}/status',
+  summary: 'Change the status of a campaign',
+  description:
+    'suspended interrupts, queued resumes or puts a draft with a time into the queue, draft takes it out again, ' +
+    'darchive takes it out of the archive, replicate makes a copy.',
+  effect: 'change',
+  body: closed({ status: words(statusWords) }),
+  refusals: starting,
+}).run(async (ctx, { params: { id }, body }) => {
+  await moveByWord(ctx, id, body.status)
+  return null
+})

@@ -1,0 +1,85 @@
+// A campaign, a template or mere HTML as one contact would get it. Sends nothing.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { normalEmail } from '../../kernel/email-address.ts'
+import { invalidParameter, notFound } from '../../kernel/refusals.ts'
+import { storable } from '../../kernel/v3/lenient.ts'
+import { findContact } from '../contacts/contacts/queries.ts'
+import { textFromHtml } from '../messages/mime/text-from-html.ts'
+import { contentMissing } from '../messages/refusals.ts'
+import { missingVariables } from '../messages/templates/compile.ts'
+import { refuseBadTemplate, refusingFaults } from '../transactional/v3/render.ts'
+import type { CampaignRow } from './campaign-row.ts'
+import { templateOf } from './read-content.ts'
+import { type CampaignContent, compileCampaign, renderCampaign, scopeOf } from './render-campaign.ts'
+import { type LinkSource, sharedLinksOf } from './send-test.ts'
+import { readCampaign } from './write-campaign.ts'
+
+export type PreviewAsked = {
+  html?: string
+  template_id?: number
+  campaign_id?: number
+  subject?: string
+  contact?: string | number
+  params?: Record<string, unknown>
+}
+
+type Shown = Pick<CampaignRow, 'subject' | 'html'> & Partial<CampaignContent>
+
+export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource) {
+  const given = await contentOf(ctx, asked)
+  const content = contentWith(ctx, asked, given)
+  await refuseBadTemplate(content.html, 'html', 'html')
+  await refuseBadTemplate(content.subject, 'text', 'subject')
+  const compiled = compileCampaign(content)
+  const links = await sharedLinksOf(source, content)
+  const recipient = { ...(await recipientOf(ctx, asked.contact)), links }
+  const { subject, html, text } = await refusingFaults('html', () => renderCampaign(compiled, recipient))
+  const scope = scopeOf(content, recipient)
+  const missing = [compiled.html, compiled.subjects.A].flatMap((one) => missingVariables(one, scope))
+  return { subject, html, text: text ?? textFromHtml(html), missing_variables: [...new Set(missing)] }
+}
+
+async function contentOf(ctx: Ctx, asked: PreviewAsked): Promise<Shown> {
+  const { html, template_id, campaign_id } = asked
+  const several = [html, template_id, campaign_id].filter((one) => one !== undefined)
+  if (several.length > 1)
+    throw invalidParameter({ message: 'Give only one of html, template_id and campaign_id.', param: 'html' })
+  if (campaign_id !== undefined) return readCampaign(ctx, campaign_id)
+  const template = await templateOf(ctx, template_id)
+  if (template) return { subject: template.subject, html: template.html, sender: template.sender }
+  if (html === undefined)
+    throw contentMissing({ hint: 'Give html, template_id or campaign_id.', param: 'html' })
+  return { subject: '', html }
+}
+
+function contentWith({ caller }: Ctx, { subject, params }: PreviewAsked, given: Shown): CampaignContent {
+  return {
+    id: '0',
+    preview_text: '',
+    text: null,
+    sender: { email: 'preview@posthorn.invalid' },
+    reply_to: null,
+    to_field: '',
+    extras: {},
+    ...given,
+    ab_test: null,
+    account_id: caller.accountId,
+    subject: subject ?? given.ab_test?.subjectA ?? given.subject,
+    html: storable(given.html),
+    params: { ...given.params, ...params },
+  }
+}
+
+async function recipientOf({ db, caller }: Ctx, contact: string | number | undefined) {
+  if (contact === undefined) return { email: '', attributes: {} }
+  const email = typeof contact === 'string' ? normalEmail(contact) : undefined
+  if (typeof contact === 'string' && email === undefined)
+    throw invalidParameter({
+      message: 'contact must be an email address or an identifier.',
+      param: 'contact',
+    })
+  const ref = email === undefined ? { id: String(contact) } : { email }
+  const found = await findContact(db, caller.accountId, ref)
+  if (!found) throw notFound({ message: 'There is no such contact.', param: 'contact' })
+  return { email: found.email ?? '', attributes: { ...found.attributes, SMS: found.sms ?? undefined } }
+}

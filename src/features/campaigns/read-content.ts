@@ -1,0 +1,89 @@
+// The content of a campaign: given, fetched, or copied from a template; refused with its place where it is broken.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
+import { given, storable } from '../../kernel/v3/lenient.ts'
+import { findTemplate, type UsedTemplate } from '../transactional/template-queries.ts'
+import type { FetchAttachment } from '../transactional/v3/attachments.ts'
+import { refuseBadTemplate } from '../transactional/v3/render.ts'
+import type { CampaignBody } from './body.ts'
+import { escapedSource, footerSource, headerSource, textSource, toFieldSource } from './campaign-source.ts'
+import type { CampaignFields } from './queries.ts'
+
+// As the provider has them.
+const shortestHtml = 10
+const longestHtml = 1_000_000
+
+/** The same body with the HTML in place of its address, so that the act need not wait for anybody. */
+export async function fetchHtml(fetch: FetchAttachment, body: CampaignBody): Promise<CampaignBody> {
+  const url = given(body.htmlUrl)
+  if (url === undefined || given(body.htmlContent) !== undefined || body.templateId) return body
+  const fetched = await fetch(url).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error)
+    throw invalidParameter({ message: `htmlUrl could not be read: ${why}`, param: 'htmlUrl' })
+  })
+  const { htmlUrl: _read, ...rest } = body
+  return { ...rest, htmlContent: storable(fetched.toString('utf8')) }
+}
+
+/** At most one of them. */
+export function refuseSeveralContents({ htmlContent, htmlUrl, templateId }: CampaignBody): void {
+  const names = [given(htmlContent) && 'htmlContent', given(htmlUrl) && 'htmlUrl', templateId && 'templateId']
+  const several = names.filter((name) => name)
+  if (several.length < 2) return
+  throw invalidParameter({
+    message: `Give only one of ${several.join(', ')}`,
+    param: several[1] || undefined,
+  })
+}
+
+export async function templateOf(ctx: Ctx, templateId: number | null | undefined) {
+  if (!templateId) return undefined
+  const found = await findTemplate(ctx.db, ctx.caller.accountId, templateId)
+  const param = 'templateId'
+  if (!found) throw invalidParameter({ message: `There is no template ${templateId}`, param })
+  if (!found.is_active) throw invalidParameter({ message: `Template ${templateId} is not active`, param })
+  return found
+}
+
+export function htmlOf(body: CampaignBody, template: UsedTemplate | undefined): string | undefined {
+  const html = given(body.htmlContent) ?? template?.html
+  if (html === undefined) return undefined
+  const length = html.trim().length
+  if (length >= shortestHtml && length <= longestHtml) return storable(html)
+  throw invalidParameter({
+    message: `htmlContent must have between ${shortestHtml} and ${longestHtml} characters`,
+    param: 'htmlContent',
+  })
+}
+
+/** Everything that is merged for a recipient, looked at before anybody is one. */
+export async function refuseBadTemplates(fields: CampaignFields): Promise<void> {
+  const { ab_test, extras } = fields
+  const html: [string, string | undefined][] = [
+    ['htmlContent', textSource(fields.html)],
+    ['previewText', escapedSource(fields.preview_text)],
+    ['header', headerSource(extras.header)],
+    ['footer', footerSource(extras.footer)],
+  ]
+  const text: [string, string | undefined][] = [
+    ['subject', fields.subject],
+    ['subjectA', ab_test?.subjectA],
+    ['subjectB', ab_test?.subjectB],
+    ['textContent', textSource(fields.text ?? '')],
+    ['toField', toFieldSource(fields.to_field)],
+    ['sender', fields.sender.name],
+  ]
+  for (const [param, source] of html) if (source) await refuseBadTemplate(source, 'html', param)
+  for (const [param, source] of text) if (source) await refuseBadTemplate(source, 'text', param)
+}
+
+/** What must be there before anything is sent. */
+export function refuseIncomplete({ html, subject, ab_test, recipients }: CampaignFields): void {
+  const missing = (message: string, param: string) => missingParameter({ message, param })
+  if (html === '')
+    throw missing('The campaign has no content: give htmlContent, htmlUrl or templateId', 'htmlContent')
+  if (subject.trim() === '' && !ab_test) throw missing('subject is missing', 'subject')
+  const { listIds = [], segmentIds = [] } = recipients
+  if (listIds.length + segmentIds.length === 0)
+    throw missing('The campaign has no recipients: give listIds or segmentIds', 'recipients')
+}

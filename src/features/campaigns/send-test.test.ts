@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import { env, keys } from '../contacts/unsubscribe/fixtures/people.ts'
+import {
+  addMessage,
+  base,
+  call,
+  campaign,
+  create as createIdle,
+  app as idle,
+  shop,
+} from './fixtures/campaigns.ts'
+import { campaignLinks } from './links.ts'
+
+describe('sendTest', async () => {
+  const app = await makeApp({ env, deliver: true })
+
+  const post = (path: string, body: object) => app.call('POST', path, { body })
+  const create = async (more: object = {}): Promise<number> =>
+    (await post(base, { ...campaign, ...more })).body.id
+
+  const captured = (to: string) =>
+    until(
+      async () => (await app.call('GET', `/api/v1/sandbox/messages?to=${to}`)).body.data[0],
+      `mail to ${to}`,
+    )
+
+  test('sends what the real one would be, marked, untracked and uncounted', async () => {
+    await post('/v3/contacts', { email: 'anna@example.com', attributes: { FIRSTNAME: 'Anna' } })
+    const id = await create({
+      htmlContent: '<p>Dear {{ contact.FIRSTNAME }}</p><a href="https://a.example">a</a>',
+    })
+    const reply = await post(`${base}/${id}/sendTest`, {
+      emailTo: ['anna@example.com', 'Nobody@example.com'],
+    })
+    assert.equal(reply.status, 204, reply.text)
+    assert.equal(reply.headers.get('x-posthorn-warnings'), 'footer with an unsubscribe link was added')
+    const mail = await captured('anna@example.com')
+    assert.equal(mail.subject, '[TEST] Hello Anna')
+    assert.match(mail.html, /<p>Dear Anna<\/p><a href="https:\/\/a\.example">a<\/a>/)
+    assert.match(mail.html, /<a href="http:\/\/test\/u\/test"/)
+    assert.doesNotMatch(mail.html, /\/t\//, 'neither pixel nor tracked link')
+    assert.match(JSON.stringify(mail.headers), /List-Unsubscribe=One-Click/i)
+    assert.equal((await captured('nobody@example.com')).subject, '[TEST] Hello')
+    assert.equal((await app.call('GET', '/u/test', { key: null })).status, 404)
+    const found = (await app.call('GET', `${base}/${id}`)).body
+    assert.deepEqual([found.testSent, found.status, found.progress.total], [true, 'draft', 0])
+    const messages = (await app.call('GET', '/api/v1/messages?to=anna@example.com')).body.data
+    assert.deepEqual([messages[0].source, messages[0].campaign_id], ['campaign', null])
+  })
+
+  test('warns of nothing where the template has its link', async () => {
+    const reply = await post(`${base}/${await create()}/sendTest`, { emailTo: ['bob@example.com'] })
+    assert.deepEqual([reply.status, reply.headers.get('x-posthorn-warnings')], [204, null])
+  })
+
+  test('refuses suppressed, missing and bad addresses', async () => {
+    const path = `${base}/${await create()}/sendTest`
+    await post('/api/v1/suppressions', { email: 'gone@example.com' })
+    const refused = await post(path, { emailTo: ['gone@example.com', 'fine@example.com'] })
+    assert.equal(refused.status, 400)
+    assert.deepEqual(refused.body.blackListedEmails, ['gone@example.com'])
+    assert.deepEqual([refused.body.unexistingEmails, refused.body.withoutListEmails], [[], []])
+    const many = Array.from({ length: 51 }, (_, i) => `a${i}@example.com`)
+    for (const emailTo of [undefined, null, [], ['nobody'], many])
+      assert.equal((await post(path, { emailTo })).status, 400)
+  })
+})
+
+describe('campaign.preview', async () => {
+  const path = '/api/v1/campaigns/preview'
+  const { key } = await shop(['anna'])
+
+  test('merges for a contact, or with params alone', async () => {
+    const html = '<p>{{ contact.FIRSTNAME }} {{ params.sale }} {{ contact.CITY }}</p>'
+    const asked = {
+      html,
+      subject: 'For {{ contact.EMAIL }}',
+      contact: 'anna@example.com',
+      params: { sale: '5 < 6' },
+    }
+    const { status, body } = await call(key, 'POST', path, asked)
+    assert.equal(status, 200)
+    assert.equal(body.subject, 'For anna@example.com')
+    assert.match(body.html, /^<p>anna 5 &lt; 6 <\/p>/)
+    assert.match(body.html, /\/u\/test/, 'with the footer that a real one would get')
+    assert.match(body.text, /^anna 5 < 6/)
+    assert.deepEqual(body.missing_variables, ['contact.CITY'])
+    const plain = await call(key, 'POST', path, { html: '{{ contact.FIRSTNAME }}{{ unsubscribe }}' })
+    assert.deepEqual([plain.body.html, plain.body.subject], ['http://test/u/test', ''])
+    assert.deepEqual(plain.body.missing_variables, ['contact.FIRSTNAME'])
+  })
+
+  test('shows a campaign and a template', async () => {
+    const id = await createIdle(key, {
+      params: { a: 1 },
+      previewText: 'Soon',
+      htmlContent: '<p>{{ params.a }} now</p>',
+    })
+    const shown = await call(key, 'POST', path, { campaign_id: id, contact: 'anna@example.com' })
+    assert.equal(shown.body.subject, 'Hello anna')
+    assert.match(shown.body.html, /Soon<\/div><p>1 now<\/p>/)
+    const template = await call(key, 'POST', '/v3/smtp/templates', {
+      templateName: 'T',
+      subject: 'Of T',
+      sender: { email: 'a@shop.example' },
+      htmlContent: '<p>Template</p>',
+      isActive: true,
+    })
+    const of = await call(key, 'POST', path, { template_id: template.body.id })
+    assert.equal(of.body.subject, 'Of T')
+  })
+
+  test('refuses what cannot be shown', async () => {
+    const other = await shop()
+    const id = await createIdle(other.key)
+    const bad: [object, number, string][] = [
+      [{}, 422, 'content_missing'],
+      [{ html: '<p>{{ a | nofilter }}</p>' }, 422, 'template_invalid'],
+      [{ html: '<p>x</p>', subject: '{{' }, 422, 'template_invalid'],
+      [{ html: '<p>x</p>', campaign_id: 1 }, 422, 'invalid_parameter'],
+      [{ campaign_id: id }, 404, 'not_found'],
+      [{ html: '<p>x</p>', contact: 'bob@example.com' }, 404, 'not_found'],
+      [{ html: '<p>x</p>', contact: 999_999 }, 404, 'not_found'],
+      [{ html: '<p>x</p>', contact: 'bob' }, 422, 'invalid_parameter'],
+      [{ html: '<p>x</p>', contact: 2 ** 53 }, 422, 'invalid_parameter'],
+      [{ template_id: 999_999 }, 422, 'invalid_parameter'],
+    ]
+    for (const [asked, status, code] of bad) {
+      const reply = await call(key, 'POST', path, asked)
+      assert.deepEqual([reply.status, reply.body.error?.code], [status, code], JSON.stringify(asked))
+    }
+  })
+})
+
+test('the page of a message has the data of its recipient until they are erased', async () => {
+  const { accountId, key } = await shop(['anna'])
+  const id = await createIdle(key, { htmlContent: '<p>Dear {{ contact.FIRSTNAME }}</p>{{ unsubscribe }}' })
+  const messageId = await addMessage({ accountId, id, name: 'anna', status: 'delivered' })
+  const of = { accountId, campaignId: String(id), email: 'anna@example.com', messageId }
+  const links = campaignLinks({ keys, baseUrl: '' }, of)
+  const page = async () => (await idle.call('GET', links.mirror, { key: null })).text
+  assert.equal(await page(), `<p>Dear anna</p>http://test${links.unsubscribe}`)
+  await call(key, 'POST', '/api/v1/contacts/erase', { email: 'anna@example.com', confirm: true })
+  assert.equal((await idle.call('GET', links.mirror, { key: null })).status, 404)
+  const theirs = await shop([])
+  const foreign = campaignLinks({ keys, baseUrl: '' }, { ...of, accountId: theirs.accountId })
+  assert.equal((await idle.call('GET', foreign.mirror, { key: null })).status, 404)
+})

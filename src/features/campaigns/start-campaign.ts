@@ -1,0 +1,101 @@
+// Starting a send, at once or at a time. Here only the campaign changes; the background work sees it and goes on.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { domainOf } from '../../kernel/email-address.ts'
+import { confirmationRequired, invalidParameter } from '../../kernel/refusals.ts'
+import { given } from '../../kernel/v3/lenient.ts'
+import { readSettings } from '../accounts/settings/settings.ts'
+import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
+import type { CampaignRow, Status } from './campaign-row.ts'
+import { scheduleCampaign, startCampaign } from './queries.ts'
+import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
+import { countRecipients, type RecipientCounts, resolveRecipients } from './recipients-queries.ts'
+
+/** The present status is named, so that the caller knows what it can do instead. */
+export const wrongState = (status: Status, what: string) =>
+  invalidParameter({
+    message: `The campaign is ${status} and cannot be ${what}`,
+    param: 'status',
+    hint: 'GET /v3/emailCampaigns/{id} tells the status of a campaign.',
+  })
+
+/** Refuses what could not be sent. */
+export async function refuseUnready(ctx: Ctx, campaign: CampaignRow, what: string): Promise<void> {
+  if (campaign.status !== 'draft' && campaign.status !== 'queued') throw wrongState(campaign.status, what)
+  refuseIncomplete(campaign)
+  await refuseBadTemplates(campaign)
+  refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
+  const { missing } = await resolveRecipients(ctx.db, ctx.caller.accountId, campaign.recipients)
+  const gone = [
+    ...missing.listIds.map((id) => `list ${id}`),
+    ...missing.segmentIds.map((id) => `segment ${id}`),
+  ]
+  if (gone.length === 0) return
+  throw invalidParameter({ message: `There is no ${gone.slice(0, 10).join(', no ')}`, param: 'recipients' })
+}
+
+/** How many would get it; refuses when nobody would. */
+export async function countedRecipients(ctx: Ctx, campaign: CampaignRow): Promise<RecipientCounts> {
+  const counts = await countRecipients(ctx.db, ctx.caller.accountId, campaign.recipients)
+  if (counts.total > 0) return counts
+  throw invalidParameter({
+    message: 'Nobody is on the lists and segments of the campaign',
+    param: 'recipients',
+  })
+}
+
+export function refuseUnconfirmed(isConfirmed: boolean, { total, sendable, ...rest }: RecipientCounts): void {
+  if (isConfirmed) return
+  const contacts = sendable === 1 ? '1 contact' : `${sendable} contacts`
+  const message = `Nothing was sent. ${contacts} would get this campaign: send "confirm": true to go ahead.`
+  const left = `${rest.suppressed} are suppressed and ${rest.unsubscribed} are unsubscribed.`
+  throw confirmationRequired({
+    message,
+    param: 'confirm',
+    details: [
+      {
+        code: 'recipients',
+        message: `Of ${total} recipients ${sendable} would get it; ${left}`,
+        param: 'recipients',
+      },
+    ],
+  })
+}
+
+export async function sendNow(ctx: Ctx, campaign: CampaignRow, isConfirmed: boolean): Promise<void> {
+  await refuseUnready(ctx, campaign, 'sent')
+  const counts = await countedRecipients(ctx, campaign)
+  const { provider_compatibility } = await readSettings(ctx)
+  refuseUnconfirmed(isConfirmed || provider_compatibility, counts)
+  await start(ctx, campaign)
+}
+
+export async function start(ctx: Ctx, { id, status }: CampaignRow): Promise<void> {
+  const { accountId, keyId, mode } = ctx.caller
+  if ((await startCampaign(ctx.db, { accountId, id }, { keyId, mode, at: ctx.now })) === 0)
+    throw wrongState(status, 'sent')
+}
+
+export async function scheduleAt(ctx: Ctx, campaign: CampaignRow, asked: string | undefined): Promise<void> {
+  const at = readScheduledAt(ctx, asked)
+  await refuseUnready(ctx, campaign, 'scheduled')
+  if ((await scheduleCampaign(ctx.db, campaignRef(ctx, campaign), ctx.caller, at)) === 0)
+    throw wrongState(campaign.status, 'scheduled')
+}
+
+const campaignRef = ({ caller }: Ctx, { id }: CampaignRow) => ({ accountId: caller.accountId, id })
+
+const form = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i
+const pastAllowedMs = 5 * 60_000
+const furthestMs = 2 * 366 * 24 * 3_600_000
+
+/** A time without a zone is UTC. */
+function readScheduledAt({ now }: Ctx, asked: string | undefined): Date {
+  const param = 'scheduledAt'
+  const text = given(asked)?.trim().replace(' ', 'T') ?? ''
+  const at = new Date(/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
+  if (!form.test(text) || Number.isNaN(at.getTime()))
+    throw invalidParameter({ message: 'scheduledAt must be a time such as 2026-11-15T09:30:00Z', param })
+  const ahead = at.getTime() - now.getTime()
+  if (ahead >= -pastAllowedMs && ahead <= furthestMs) return at
+  throw invalidParameter({ message: 'scheduledAt must lie ahead, by two years at most', param })
+}

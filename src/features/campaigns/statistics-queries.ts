@@ -1,0 +1,93 @@
+// What recipients did with campaigns, counted from their messages and events.
+import type { Db } from '../../kernel/db.ts'
+import { int, row, text } from '../../kernel/row.ts'
+import { type Sql, sql } from '../../kernel/sql.ts'
+
+/** Which opens and clicks the account counts. */
+export type Counted = { robots: boolean; proxies: boolean }
+
+export const blocks = ['globalStats', 'campaignStats', 'statsByDomain', 'linksStats'] as const
+export type Block = (typeof blocks)[number]
+
+export type StatisticsRow = {
+  campaign_id: string
+  /** What the block groups by: nothing, the list, the domain, the link. */
+  part: string
+  sent: number
+  delivered: number
+  deferred: number
+  hard_bounces: number
+  soft_bounces: number
+  complaints: number
+  unsubscriptions: number
+  opens: number
+  unique_opens: number
+  clicks: number
+  unique_clicks: number
+  proxy_opens: number
+  trackable_opens: number
+}
+
+const Statistics = row<StatisticsRow>({
+  campaign_id: text,
+  part: text,
+  sent: int,
+  delivered: int,
+  deferred: int,
+  hard_bounces: int,
+  soft_bounces: int,
+  complaints: int,
+  unsubscriptions: int,
+  opens: int,
+  unique_opens: int,
+  clicks: int,
+  unique_clicks: int,
+  proxy_opens: int,
+  trackable_opens: int,
+})
+
+const parts: Record<Block, Sql> = {
+  globalStats: sql`''`,
+  campaignStats: sql`coalesce(m.list_id::text, '0')`,
+  statsByDomain: sql`split_part(m.recipient, '@', 2)`,
+  linksStats: sql`coalesce(e.data ->> 'url', '')`,
+}
+
+type Wanted = { campaignIds: string[]; block: Block; counted: Counted }
+
+export function readStatistics(db: Db, accountId: string, { campaignIds, block, counted }: Wanted) {
+  const kind = sql`e.data ->> 'classification'`
+  const byPeople = counted.robots ? sql`true` : sql`${kind} is distinct from 'robot'`
+  const seen = counted.proxies ? byPeople : sql`${byPeople} and ${kind} is distinct from 'privacy_proxy'`
+  const isOpen = sql`e.type = 'open' and ${seen}`
+  const isClick = sql`e.type = 'click' and ${byPeople}`
+  const isBounce = (type: string) =>
+    sql`e.type = 'bounce' and coalesce(e.data ->> 'bounce_type', 'soft') = ${type}`
+  const messagesWith = (condition: Sql) => sql`count(distinct m.id) filter (where ${condition})::int`
+  const events = (condition: Sql) => sql`count(e.id) filter (where ${condition})::int`
+  return db.many(
+    Statistics,
+    sql`
+    select m.campaign_id, ${parts[block]} as part,
+           ${messagesWith(sql`m.status in ('sent', 'delivered', 'failed')`)} as sent,
+           ${messagesWith(sql`m.status = 'delivered'`)} as delivered,
+           ${messagesWith(sql`e.type = 'deferred'`)} as deferred,
+           ${messagesWith(isBounce('hard'))} as hard_bounces,
+           ${messagesWith(isBounce('soft'))} as soft_bounces,
+           ${messagesWith(sql`e.type = 'complaint'`)} as complaints,
+           ${messagesWith(sql`e.type = 'unsubscribe'`)} as unsubscriptions,
+           ${events(isOpen)} as opens,
+           ${messagesWith(isOpen)} as unique_opens,
+           ${events(isClick)} as clicks,
+           ${messagesWith(isClick)} as unique_clicks,
+           ${events(sql`e.type = 'open' and ${kind} = 'privacy_proxy'`)} as proxy_opens,
+           ${messagesWith(sql`e.type = 'open' and ${kind} = 'human'`)} as trackable_opens
+      from messages m
+      left join message_events e on e.account_id = m.account_id and e.message_id = m.id
+     where m.account_id = ${accountId}
+       and m.campaign_id = any(${campaignIds}::bigint[])
+       ${block === 'linksStats' ? sql`and ${isClick}` : sql``}
+     group by 1, 2
+     order by 1, 2`,
+  )
+}

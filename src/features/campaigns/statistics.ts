@@ -1,0 +1,124 @@
+// The provider's statistics object.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../kernel/ctx.ts'
+import { closed } from '../../kernel/schema.ts'
+import { readSettings } from '../accounts/settings/settings.ts'
+import type { CampaignRow } from './campaign-row.ts'
+import { type Progress, readProgress } from './progress-queries.ts'
+import { type Block, type Counted, readStatistics, type StatisticsRow } from './statistics-queries.ts'
+
+const Figure = Type.Integer()
+
+const figures = {
+  sent: Figure,
+  delivered: Figure,
+  viewed: Figure,
+  uniqueViews: Figure,
+  clickers: Figure,
+  uniqueClicks: Figure,
+  hardBounces: Figure,
+  softBounces: Figure,
+  complaints: Figure,
+  unsubscriptions: Figure,
+  deferred: Figure,
+  returnBounce: Figure,
+  trackableViews: Figure,
+  trackableViewsRate: Type.Number(),
+  estimatedViews: Figure,
+  opensRate: Type.Number(),
+  appleMppOpens: Figure,
+}
+
+const Figures = closed(figures)
+
+export const Statistics = closed({
+  globalStats: Figures,
+  campaignStats: Type.Array(closed({ listId: Figure, ...figures })),
+  mirrorClick: Figure,
+  remaining: Figure,
+  linksStats: Type.Record(Type.String(), Figure),
+  statsByDomain: Type.Record(Type.String(), Figures),
+  statsByDevice: closed({}),
+  statsByBrowser: closed({}),
+})
+
+export type Statistics = Static<typeof Statistics>
+
+export const statisticsWords = [
+  'globalStats',
+  'linksStats',
+  'statsByDomain',
+  'statsByDevice',
+  'statsByBrowser',
+] as const
+export type StatisticsWord = (typeof statisticsWords)[number]
+
+export async function countedBy(ctx: Ctx): Promise<Counted> {
+  const settings = await readSettings(ctx)
+  return { robots: !settings.exclude_robot_activity, proxies: !settings.exclude_privacy_proxy_opens }
+}
+
+/** Of each campaign, with the asked blocks filled and the others there but empty, as the provider does it. */
+export async function statisticsOf(
+  ctx: Ctx,
+  campaigns: Pick<CampaignRow, 'id'>[],
+  asked: readonly Block[],
+): Promise<Map<string, Statistics>> {
+  const campaignIds = campaigns.map(({ id }) => id)
+  const counted = await countedBy(ctx)
+  const found = new Map<Block, StatisticsRow[]>()
+  for (const block of campaignIds.length > 0 ? new Set(asked) : [])
+    found.set(block, await readStatistics(ctx.db, ctx.caller.accountId, { campaignIds, block, counted }))
+  const rowsOf = (block: Block, id: string) =>
+    (found.get(block) ?? []).filter(({ campaign_id }) => campaign_id === id)
+  return new Map(campaignIds.map((id) => [id, assembled((block) => rowsOf(block, id))]))
+}
+
+function assembled(rowsOf: (block: Block) => StatisticsRow[]): Statistics {
+  return {
+    globalStats: figuresOf(rowsOf('globalStats')[0]),
+    campaignStats: rowsOf('campaignStats').map((row) => ({ listId: Number(row.part), ...figuresOf(row) })),
+    mirrorClick: 0,
+    remaining: 0,
+    linksStats: Object.fromEntries(rowsOf('linksStats').map(({ part, clicks }) => [part, clicks])),
+    statsByDomain: Object.fromEntries(rowsOf('statsByDomain').map((row) => [row.part, figuresOf(row)])),
+    statsByDevice: {},
+    statsByBrowser: {},
+  }
+}
+
+function figuresOf(row: StatisticsRow | undefined): Static<typeof Figures> {
+  const delivered = row?.delivered ?? 0
+  const rate = (count: number) => (delivered === 0 ? 0 : Math.round((count * 10_000) / delivered) / 100)
+  return {
+    sent: row?.sent ?? 0,
+    delivered,
+    viewed: row?.opens ?? 0,
+    uniqueViews: row?.unique_opens ?? 0,
+    clickers: row?.clicks ?? 0,
+    uniqueClicks: row?.unique_clicks ?? 0,
+    hardBounces: row?.hard_bounces ?? 0,
+    softBounces: row?.soft_bounces ?? 0,
+    complaints: row?.complaints ?? 0,
+    unsubscriptions: row?.unsubscriptions ?? 0,
+    deferred: row?.deferred ?? 0,
+    returnBounce: 0,
+    trackableViews: row?.trackable_opens ?? 0,
+    trackableViewsRate: rate(row?.trackable_opens ?? 0),
+    estimatedViews: row?.unique_opens ?? 0,
+    opensRate: rate(row?.unique_opens ?? 0),
+    appleMppOpens: row?.proxy_opens ?? 0,
+  }
+}
+
+/** All blocks of one campaign, and how many of its messages are still to go. */
+export async function wholeStatistics(
+  ctx: Ctx,
+  campaign: CampaignRow,
+  asked: readonly Block[],
+): Promise<{ statistics: Statistics; progress: Progress }> {
+  const of = await statisticsOf(ctx, [campaign], asked)
+  const progress = await readProgress(ctx.db, { accountId: ctx.caller.accountId, id: campaign.id })
+  const statistics = of.get(campaign.id) ?? assembled(() => [])
+  return { statistics: { ...statistics, remaining: progress.queued + progress.held }, progress }
+}
