@@ -59,10 +59,9 @@ test('a patient transaction waits long, and is rolled back at once when it has t
   const begun = performance.now()
   const work = db.patiently(async (tx) => {
     await add(tx, 'patient')
-    assert.deepEqual(
-      await tx.one(Setting, sql`select current_setting('statement_timeout') as value`),
-      { value: '30min' },
-    )
+    assert.deepEqual(await tx.one(Setting, sql`select current_setting('statement_timeout') as value`), {
+      value: '30min',
+    })
     setTimeout(() => stopping.abort(), 100)
     await tx.run(sql`select pg_sleep(60)`)
   }, stopping.signal)

@@ -181,9 +181,9 @@ async function inTransaction<T>(
 function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last: Sql[] } {
   const { checkRows, optimistic, stopping } = transaction
   const last: Sql[] = []
-  const patiently = async (query: pg.QueryConfig) => {
+  const patiently: Ask = async (query) => {
     stopping?.throwIfAborted()
-    return client.query({ ...query, query_timeout: patienceMs })
+    return client.query(Object.assign({ ...query }, { query_timeout: patienceMs }))
   }
   const statements = over(stopping ? patiently : (query) => client.query(query), checkRows)
   const db: Db = {

@@ -1,4 +1,5 @@
 // Every background job and how often it runs.
+import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
@@ -12,7 +13,14 @@ const daysMs = 86_400_000
 // Providers give up repeating a notification long before.
 const feedbackKeptMs = 14 * daysMs
 
-export type JobNeeds = { transport: Transport; log: Log; files?: ImportFiles }
+export type JobNeeds = {
+  transport: Transport
+  log: Log
+  now: () => Date
+  /** Something was put into the queue. */
+  wake: () => void
+  files?: ImportFiles
+}
 
 /** How imports reach the files and addresses that callers name. */
 type ImportFiles = Pick<ImportNeeds, 'fetchFile' | 'notify'>
@@ -20,21 +28,23 @@ type ImportFiles = Pick<ImportNeeds, 'fetchFile' | 'notify'>
 export const jobsFor = ({
   transport,
   log,
+  now,
+  wake,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
     name: 'gates.forget',
     everySeconds: 600,
-    run: async (db, now) => {
-      await deleteExpiredIdempotencyKeys(db, now)
+    run: async (db, at) => {
+      await deleteExpiredIdempotencyKeys(db, at)
       await deleteIdleRates(db)
     },
   },
   {
     name: 'feedback.forget',
     everySeconds: 3_600,
-    run: async (db, now) => {
-      await deleteOldFeedback(db, new Date(now.getTime() - feedbackKeptMs))
+    run: async (db, at) => {
+      await deleteOldFeedback(db, new Date(at.getTime() - feedbackKeptMs))
     },
   },
   {
@@ -47,8 +57,9 @@ export const jobsFor = ({
     name: 'contacts.import',
     everySeconds: 1,
     claimsItsOwn: true,
-    run: (db, now) => workImports({ db, log, ...files }, now),
+    run: (db, at) => workImports({ db, log, ...files }, at),
   },
+  ...campaignJobs({ log, now, wake }),
 ]
 
 const largestFile = 20 * 1024 * 1024

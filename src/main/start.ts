@@ -67,7 +67,8 @@ async function startRoles({
   if (roles.includes('worker')) {
     const delivery = await openDelivery({ ...shared, db: pools.db, now })
     const { transport } = delivery
-    const running = startJobs(jobsFor({ transport, log }), { db: pools.db, log, now })
+    const jobs = jobsFor({ transport, log, now, wake: delivery.wake })
+    const running = startJobs(jobs, { db: pools.db, log, now })
     stops.push(delivery.stop, running.stop)
     wake = delivery.wake
   }

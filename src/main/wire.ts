@@ -5,7 +5,7 @@ import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import { openMetrics } from '../faces/metrics/metrics.ts'
 import type { Relay } from '../features/accounts/account/api.v3.ts'
 import { ensureInstallation } from '../features/accounts/account/queries.ts'
-import { type FindUnsubscribeKeys, unsubscribeKeysOf } from '../features/contacts/unsubscribe/tokens.ts'
+import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
 import { queueDepth } from '../features/messages/queries.ts'
@@ -21,7 +21,7 @@ import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
-import { openSecretKeys } from './secret-key.ts'
+import { openUnsubscribeKeys } from './unsubscribe-keys.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 
@@ -145,14 +145,4 @@ export async function openTrackingKeys(db: Db): Promise<TrackingKeys> {
   const current = rows.at(-1)
   if (!current) throw new Error('there is no tracking key')
   return { current, all: new Map(rows.map(({ id, key }) => [id, key])) }
-}
-
-/** Shared by the pages that read unsubscribe links and whatever writes them into messages. */
-export function openUnsubscribeKeys(config: Pick<Config, 'secretKey' | 'dataDir'>): FindUnsubscribeKeys {
-  const secrets = openSecretKeys(config)
-  let derived: ReturnType<typeof unsubscribeKeysOf> | undefined
-  return async () => {
-    derived ??= unsubscribeKeysOf(await secrets())
-    return derived
-  }
 }

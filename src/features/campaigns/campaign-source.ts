@@ -1,0 +1,85 @@
+// The templates of a campaign as they are compiled: what the author wrote, with the provider's older placeholders
+// in today's words, and preview line, header and footer in their places.
+import { scanTags } from '../messages/tracking/scan-html.ts'
+import type { CampaignContent } from './render-campaign.ts'
+
+const placeholders: [RegExp, string][] = [
+  [
+    /\[DEFAULT_HEADER\]/g,
+    '<p>If you cannot read this message, <a href="{{ mirror }}">open it in a browser</a>.</p>',
+  ],
+  [/\[DEFAULT_FOOTER\]/g, '<p><a href="{{ unsubscribe }}">Unsubscribe</a></p>'],
+  [/\[MIRROR\]/g, '{{ mirror }}'],
+  [/\[UNSUBSCRIBE\]/g, '{{ unsubscribe }}'],
+  [/\[UPDATE_PROFILE\]/g, '{{ update_profile }}'],
+]
+
+const modern = (source: string) =>
+  source.includes('[')
+    ? placeholders.reduce((text, [old, now]) => text.replace(old, () => now), source)
+    : source
+
+export function htmlSource({ html, preview_text, extras }: CampaignContent): string {
+  const opening = previewOf(preview_text) + headerSource(extras.header)
+  const footer = footerSource(extras.footer)
+  const body = modern(html)
+  if (opening === '' && footer === '') return body
+  const { start, end } = bodyOf(body)
+  return body.slice(0, start) + opening + body.slice(start, end) + footer + body.slice(end)
+}
+
+export const textSource = modern
+
+/** The word in braces stands for the link: to the message as a page in the header, to unsubscribe in the footer. */
+export const headerSource = (header = '') =>
+  modern(header).replaceAll('{here}', '<a href="{{ mirror }}">here</a>')
+export const footerSource = (footer = '') =>
+  modern(footer).replaceAll('{here}', '<a href="{{ unsubscribe }}">here</a>')
+
+/** Names in single braces are attributes, as they were before the template language. */
+export function toFieldSource(toField: string): string {
+  return toField.replace(/(?<!\{)\{(\w+)\}(?!\})/g, (_, name: string) => {
+    const other = older[name]
+    return other ? `{{ contact.${name} | default: contact.${other} }}` : `{{ contact.${name} }}`
+  })
+}
+
+const older: Record<string, string | undefined> = { FNAME: 'FIRSTNAME', LNAME: 'LASTNAME' }
+
+function previewOf(text: string): string {
+  if (text === '') return ''
+  return `<div style="display:none;max-height:0;overflow:hidden">${escapedSource(text)}</div>`
+}
+
+/** Text into HTML, without touching its tags and outputs. */
+export function escapedSource(text: string): string {
+  return text.replace(/\{\{.*?\}\}|\{%.*?%\}|[<>&]/gs, (found) => entities[found] ?? found)
+}
+
+const entities: Record<string, string | undefined> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' }
+
+function bodyOf(html: string): { start: number; end: number } {
+  let [start, end] = [0, html.length]
+  scanTags(
+    html,
+    (name) => name === 'body',
+    (tag) => {
+      if (tag.isEnd) end = tag.start
+      else if (start === 0) start = tag.end
+    },
+  )
+  return { start, end: Math.max(start, end) }
+}
+
+export function automaticFooter(unsubscribe: string): string {
+  return (
+    '<p style="margin:24px 0 0;font:12px/1.5 sans-serif;color:#666;text-align:center">' +
+    `<a href="${unsubscribe}" style="color:#666">Unsubscribe</a></p>`
+  )
+}
+
+/** Of a rendered message; looked for from the end, which is where it stands. */
+export function withFooter(html: string, footer: string): string {
+  const at = Math.max(html.lastIndexOf('</body>'), html.lastIndexOf('</BODY>'))
+  return at < 0 ? html + footer : html.slice(0, at) + footer + html.slice(at)
+}

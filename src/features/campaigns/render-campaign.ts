@@ -1,0 +1,151 @@
+// From a campaign to the message of one recipient. Compiled once for all of them; nothing here asks the database.
+import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
+import { oneLine, storable } from '../../kernel/v3/lenient.ts'
+import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
+import type { CampaignRow } from './campaign-row.ts'
+import { automaticFooter, htmlSource, textSource, toFieldSource, withFooter } from './campaign-source.ts'
+import type { Links } from './links.ts'
+import { tagLinks, type Utm, utmOf } from './utm.ts'
+
+/** What of a campaign shows in its messages. */
+export type CampaignContent = Pick<
+  CampaignRow,
+  | 'account_id'
+  | 'id'
+  | 'subject'
+  | 'preview_text'
+  | 'html'
+  | 'text'
+  | 'sender'
+  | 'reply_to'
+  | 'to_field'
+  | 'params'
+  | 'ab_test'
+  | 'extras'
+>
+
+export type Variant = 'A' | 'B'
+
+export type CompiledCampaign = {
+  campaign: CampaignContent
+  subjects: Record<Variant, CompiledTemplate>
+  html: CompiledTemplate
+  text: CompiledTemplate | undefined
+  senderName: CompiledTemplate
+  toName: CompiledTemplate
+  replyTo: Address[] | undefined
+  utm: Utm | undefined
+}
+
+export type CampaignRecipient = {
+  email: string
+  /** Of the contact, by name; those of nobody are empty. */
+  attributes: Record<string, unknown>
+  links: Links
+  /** The list that brought the recipient. */
+  listId?: string | null
+  /** Which subject of an A/B test; A when absent. */
+  variant?: Variant
+}
+
+export type RenderedCampaign = {
+  from: Address
+  to: Address
+  replyTo: Address[] | undefined
+  subject: string
+  html: string
+  /** Absent when the composer is to make it from the HTML. */
+  text: string | undefined
+  headers: [string, string][]
+  /** The template has no link to unsubscribe, so one was put below it. */
+  isFooterAdded: boolean
+}
+
+/** Throws a template fault, which compiling at creation should have found. */
+export function compileCampaign(campaign: CampaignContent): CompiledCampaign {
+  const { subject, ab_test, sender, text } = campaign
+  return {
+    campaign,
+    subjects: {
+      A: compileTemplate(ab_test?.subjectA ?? subject, 'text'),
+      B: compileTemplate(ab_test?.subjectB ?? subject, 'text'),
+    },
+    html: compileTemplate(htmlSource(campaign), 'html'),
+    text: text === null ? undefined : compileTemplate(textSource(text), 'text'),
+    senderName: compileTemplate(sender.name ?? '', 'text'),
+    toName: compileTemplate(toFieldSource(campaign.to_field), 'text'),
+    replyTo: replyToOf(campaign),
+    utm: utmOf(campaign),
+  }
+}
+
+export async function renderCampaign(
+  compiled: CompiledCampaign,
+  recipient: CampaignRecipient,
+): Promise<RenderedCampaign> {
+  const { campaign } = compiled
+  const scope = scopeOf(campaign, recipient)
+  const body = await renderBody(compiled, scope, recipient.links)
+  return {
+    ...body,
+    from: named(campaign.sender.email, await compiled.senderName.render(scope)),
+    to: named(recipient.email, await compiled.toName.render(scope)),
+    replyTo: compiled.replyTo,
+    subject: oneLine(await compiled.subjects[recipient.variant ?? 'A'].render(scope)),
+    headers: headersOf(campaign, recipient),
+  }
+}
+
+/** What templates of a campaign read. */
+export function scopeOf(
+  { params }: Pick<CampaignContent, 'params'>,
+  { email, attributes, links }: Pick<CampaignRecipient, 'email' | 'attributes' | 'links'>,
+): TemplateScope {
+  return {
+    params,
+    contact: { ...attributes, EMAIL: email },
+    unsubscribe_url: links.unsubscribe,
+    preferences_url: links.preferences,
+    mirror: links.mirror,
+  }
+}
+
+async function renderBody({ html, text, utm }: CompiledCampaign, scope: TemplateScope, links: Links) {
+  const rendered = storable(await html.render(scope))
+  const isFooterAdded = !hasLink(rendered, links)
+  const whole = isFooterAdded ? withFooter(rendered, automaticFooter(links.unsubscribe)) : rendered
+  const plain = text && storable(await text.render(scope))
+  return {
+    html: utm ? tagLinks(whole, utm, links) : whole,
+    text: plain === undefined || hasLink(plain, links) ? plain : `${plain}\n\n${links.unsubscribe}\n`,
+    isFooterAdded,
+  }
+}
+
+// Asked of what was rendered: a link inside a condition that does not hold would be none.
+const hasLink = (body: string, { unsubscribe, preferences }: Links) =>
+  body.includes(unsubscribe) || body.includes(preferences)
+
+function named(email: string, name: string): Address {
+  const clean = oneLine(name)
+  return clean === '' ? { email } : { email, name: clean }
+}
+
+function replyToOf({ reply_to }: CampaignContent): Address[] | undefined {
+  const read = reply_to === null ? undefined : readAddress(reply_to)
+  return read && !('fault' in read) ? [read] : undefined
+}
+
+function headersOf(
+  { id, account_id, sender }: CampaignContent,
+  { links, listId }: CampaignRecipient,
+): [string, string][] {
+  const list = listId ? `list-${listId}` : 'campaigns'
+  return [
+    ['List-Unsubscribe', `<${links.unsubscribe}>`],
+    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+    ['List-Id', `<${list}.${domainOf(sender.email)}>`],
+    ['Feedback-ID', `${id}:campaign:${account_id}:posthorn`],
+    ['X-Auto-Response-Suppress', 'OOF, AutoReply'],
+  ]
+}
