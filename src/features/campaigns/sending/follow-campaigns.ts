@@ -2,12 +2,15 @@
 import type { Db } from '../../../kernel/db.ts'
 import { countWaiting, hasAny, lockFree, type Ref, type SendingRow } from './campaign-queries.ts'
 import {
-  type Followed,
   feedAgain,
+  leaveQueueUnclaimed,
   listUnfollowed,
   markFollowed,
   markFollowedTo,
+  nextSpan,
   releaseMessages,
+  type SpanRow,
+  type Stopping,
   stopMessages,
 } from './follow-queries.ts'
 import { spendCampaign } from './spend-campaign.ts'
@@ -42,27 +45,28 @@ async function goOn(tx: Db, campaign: SendingRow, now: Date): Promise<boolean> {
     const { count } = await countWaiting(tx, campaign)
     if (!(await spendCampaign(tx, campaign, count, now))) return false
   }
-  const done = await releaseMessages(tx, campaign, portion)
-  if (done.changed > 0) await feedAgain(tx, campaign)
-  if (isLast(done)) await markFollowed(tx, campaign)
-  else await markFollowedTo(tx, campaign, done.last)
-  return !isLast(done)
+  const span = await nextSpan(tx, campaign, ['held'], portion)
+  const released = await releaseMessages(tx, campaign, idsOf(span))
+  if (released > 0) await feedAgain(tx, campaign)
+  if (isLast(span)) await markFollowed(tx, campaign)
+  else await markFollowedTo(tx, campaign, lastOf(span))
+  return !isLast(span)
 }
 
-async function stop(
-  tx: Db,
-  campaign: SendingRow,
-  move: { from: string[]; to: string; reason: string | null },
-): Promise<boolean> {
-  const done = await stopMessages(tx, campaign, { ...move, limit: portion })
-  if (!isLast(done)) {
-    await markFollowedTo(tx, campaign, done.last)
+async function stop(tx: Db, campaign: SendingRow, stopping: Stopping): Promise<boolean> {
+  const span = await nextSpan(tx, campaign, stopping.from, portion)
+  await leaveQueueUnclaimed(tx, campaign, span)
+  await stopMessages(tx, campaign, idsOf(span), stopping)
+  if (!isLast(span)) {
+    await markFollowedTo(tx, campaign, lastOf(span))
     return true
   }
   // What workers have claimed comes back by itself, sent or not; it is looked at again a little later.
-  if ((await hasAny(tx, campaign, move.from)).left) await markFollowedTo(tx, campaign, null)
+  if ((await hasAny(tx, campaign, stopping.from)).left) await markFollowedTo(tx, campaign, null)
   else await markFollowed(tx, campaign)
   return false
 }
 
-const isLast = ({ seen }: Followed) => seen < portion
+const idsOf = (span: SpanRow[]) => span.map(({ id }) => id)
+const lastOf = (span: SpanRow[]) => span.at(-1)?.id ?? null
+const isLast = (span: SpanRow[]) => span.length < portion
