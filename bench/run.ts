@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { benchAcceptance } from './cases/acceptance.ts'
+import { benchCampaign, benchFreezing } from './cases/campaign.ts'
 import { benchHttp } from './cases/http.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
@@ -15,6 +16,8 @@ const cases: Case[] = [
   ['relay', benchRelay],
   ['sending', benchSending],
   ['queue', benchQueue],
+  ['campaign', benchCampaign],
+  ['freezing', benchFreezing],
   // Minutes.
   ['memory', benchMemory, true],
 ]
