@@ -1,5 +1,5 @@
 // What a program without a service does for a newsletter: render, put tracked links in, build, sign and send one
-// message after another with the same libraries: plain-campaign.ts SMTP_PORT COUNT PEM HTML. Prints messages per second.
+// message after another with the same libraries: plain-campaign.ts SMTP_PORT COUNT PEM HTML. Prints messages a second.
 import { randomBytes } from 'node:crypto'
 import { Liquid } from 'liquidjs'
 import { createTransport } from 'nodemailer'

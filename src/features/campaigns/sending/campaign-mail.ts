@@ -3,9 +3,17 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { DueRow } from '../../messages/delivery-queries.ts'
+import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import type { CampaignMail } from '../../messages/settle.ts'
+import { htmlSource } from '../campaign-source.ts'
 import { campaignLinks } from '../links.ts'
-import { type CompiledCampaign, compileCampaign, renderCampaign, type Variant } from '../render-campaign.ts'
+import {
+  type CampaignContent,
+  type CompiledCampaign,
+  compileCampaign,
+  renderCampaign,
+  type Variant,
+} from '../render-campaign.ts'
 import type { Ref } from './campaign-queries.ts'
 import { interruptedReason } from './follow-campaigns.ts'
 import { findContent, findStanding, lockCampaignsOf, putAside } from './hand-over-queries.ts'
@@ -49,7 +57,19 @@ async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Runnin
   const modifiedAt = standing.modified_at.getTime()
   const last = await before?.running
   if (last?.modifiedAt === modifiedAt) return last
-  return { compiled: compileCampaign(await findContent(db, ref)), modifiedAt }
+  return { compiled: compileWithText(await findContent(db, ref)), modifiedAt }
+}
+
+const isMoreThanValues = /\{%|\{\{[^}]*(\|(?!\s*default\b)|[<>&])/
+
+/**
+ * The text part of a template that only puts values in is made once, as a template: making it from each recipient's
+ * HTML costs more than all the rest of writing the message.
+ */
+function compileWithText(content: CampaignContent): CompiledCampaign {
+  const html = htmlSource(content)
+  if (content.text !== null || isMoreThanValues.test(html)) return compileCampaign(content)
+  return compileCampaign({ ...content, text: textFromHtml(html) })
 }
 
 async function write({ unsubscribeKeys, baseUrl }: MailNeeds, { compiled }: Running, due: DueRow) {

@@ -92,6 +92,10 @@ describe('a running campaign', () => {
     const mail = await PostalMime.parse(one?.raw ?? Buffer.alloc(0))
     assert.deepEqual([mail.subject, mail.from?.address], ['News for all7', 'news@shop.example'])
     assert.match(mail.html ?? '', /Hello all7,/)
+    assert.match(
+      mail.text ?? '',
+      /^Hello all7, look \[https:\/\/example\.com\/\]\s+https:\/\/mail\.test\/u\//,
+    )
     const names = mail.headers.map(({ key }) => key)
     for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id', 'feedback-id'])
       assert.ok(names.includes(name), name)
