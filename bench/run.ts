@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { benchAcceptance } from './cases/acceptance.ts'
+import { benchCampaign, benchFreezing } from './cases/campaign.ts'
 import { benchContacts, benchImport } from './cases/contacts.ts'
 import { benchHttp } from './cases/http.ts'
 import { benchQueue } from './cases/queue.ts'
@@ -20,6 +21,8 @@ const cases: Case[] = [
   ['import', benchImport],
   ['contacts', benchContacts],
   ['statistics', benchStatistics],
+  ['campaign', benchCampaign],
+  ['freezing', benchFreezing],
   // Minutes.
   ['memory', benchMemory, true],
 ]

@@ -22,7 +22,7 @@ async function runEngine(...args: string[]): Promise<Sample[]> {
 }
 
 /** A database with the first account, and a sink; the service itself is not needed. */
-async function withPlace<T>(work: (databaseUrl: string, sinkPort: string) => Promise<T>): Promise<T> {
+export async function withPlace<T>(work: (databaseUrl: string, sinkPort: string) => Promise<T>): Promise<T> {
   const database = await startDatabase()
   const sink = startChild('sink')
   try {

@@ -53,6 +53,26 @@ test('a transaction that throws leaves nothing and passes its error on', async (
   assert.equal(await has('rolled back'), false)
 })
 
+test('a patient transaction waits long, and is rolled back at once when it has to stop', async () => {
+  const stopping = new AbortController()
+  const Setting = row<{ value: string }>({ value: text })
+  const begun = performance.now()
+  const work = db.patiently(async (tx) => {
+    await add(tx, 'patient')
+    assert.deepEqual(await tx.one(Setting, sql`select current_setting('statement_timeout') as value`), {
+      value: '30min',
+    })
+    setTimeout(() => stopping.abort(), 100)
+    await tx.run(sql`select pg_sleep(60)`)
+  }, stopping.signal)
+  await assert.rejects(work)
+  assert.ok(performance.now() - begun < 5_000)
+  assert.equal(await has('patient'), false)
+  await assert.rejects(db.patiently((tx) => add(tx, 'late'), stopping.signal))
+  const usual = sql`select current_setting('statement_timeout') as value`
+  for (let n = 0; n < 4; n++) assert.deepEqual(await db.one(Setting, usual), { value: '15s' })
+})
+
 test('a transaction inside another joins it', async () => {
   await assert.rejects(
     db.transaction(async (tx) => {

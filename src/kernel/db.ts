@@ -4,7 +4,7 @@ import { type Gatherer, gather } from './gather.ts'
 import { Refusal } from './refusal.ts'
 import { databaseUnavailable } from './refusals.ts'
 import { holdAgainst, type Shape } from './row.ts'
-import { compile, type Sql } from './sql.ts'
+import { compile, type Sql, sql } from './sql.ts'
 
 export type Db = {
   one<R>(shape: Shape<R>, statement: Sql): Promise<R>
@@ -23,6 +23,8 @@ export type Db = {
   gathered<In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In): Promise<Out>
   /** Inside a transaction this joins it. Deadlocks and serialisation failures are tried again. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** A transaction of background work that may take minutes; rolled back at once when it has to stop. */
+  patiently<T>(work: (db: Db) => Promise<T>, stopping: AbortSignal): Promise<T>
 }
 
 export type PoolOptions = {
@@ -62,6 +64,8 @@ export function openPool(options: PoolOptions): PooledDb {
     },
     optimistic: false,
     transaction: (work) => tryAgain((optimistic) => inTransaction(pool, { ...options, optimistic }, work)),
+    patiently: (work, stopping) =>
+      inTransaction(pool, { ...options, optimistic: false, stopping }, (tx) => patient(tx, work)),
     gathered: gatheredBy(() => db),
   }
   return { ...db, close: () => pool.end() }
@@ -103,7 +107,32 @@ function over(ask: Ask, checkRows: boolean): Pick<Db, 'one' | 'maybe' | 'many' |
   }
 }
 
-type Transaction = { checkRows: boolean; optimistic: boolean }
+type Transaction = {
+  checkRows: boolean
+  optimistic: boolean
+  /** Of a patient one. */
+  stopping?: AbortSignal
+}
+
+const patienceMs = 30 * 60_000
+
+async function patient<T>(tx: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  await tx.run(sql`
+    select set_config('statement_timeout', ${String(patienceMs)}, true),
+           set_config('idle_in_transaction_session_timeout', ${String(patienceMs)}, true)`)
+  return work(tx)
+}
+
+/** Ends what the connection is doing when it is time to stop; gives what takes the listener away again. */
+function cancelWhenStopping(pool: pg.Pool, client: pg.PoolClient, stopping: AbortSignal | undefined) {
+  const { processID } = client as unknown as { processID: number }
+  const cancel = () => {
+    pool.query('select pg_cancel_backend($1)', [processID]).catch(() => {})
+  }
+  stopping?.throwIfAborted()
+  stopping?.addEventListener('abort', cancel)
+  return () => stopping?.removeEventListener('abort', cancel)
+}
 
 async function inTransaction<T>(
   pool: pg.Pool,
@@ -117,7 +146,9 @@ async function inTransaction<T>(
     broken = true
   }
   client.on('error', onError)
+  let staysUncancelled = () => {}
   try {
+    staysUncancelled = cancelWhenStopping(pool, client, transaction.stopping)
     const stream = streamOf(client)
     // Held back for as long as this turn of the event loop lasts: usually the first statement comes within it.
     stream.cork()
@@ -141,14 +172,20 @@ async function inTransaction<T>(
     })
     throw error
   } finally {
+    staysUncancelled()
     client.off('error', onError)
     client.release(broken)
   }
 }
 
-function within(client: pg.PoolClient, { checkRows, optimistic }: Transaction): { db: Db; last: Sql[] } {
+function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last: Sql[] } {
+  const { checkRows, optimistic, stopping } = transaction
   const last: Sql[] = []
-  const statements = over((query) => client.query(query), checkRows)
+  const patiently: Ask = async (query) => {
+    stopping?.throwIfAborted()
+    return client.query(Object.assign({ ...query }, { query_timeout: patienceMs }))
+  }
+  const statements = over(stopping ? patiently : (query) => client.query(query), checkRows)
   const db: Db = {
     ...statements,
     // What may be taken back to a savepoint must not come after it.
@@ -158,6 +195,7 @@ function within(client: pg.PoolClient, { checkRows, optimistic }: Transaction): 
     },
     optimistic,
     transaction: (inner) => inner(db),
+    patiently: (inner) => inner(db),
     gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
       (await ask(db, [item]))[0] as Out,
   }

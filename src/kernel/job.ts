@@ -10,7 +10,8 @@ export type Job = {
   everySeconds: number
   /** Runs outside a transaction, in several processes at once: for work that talks to the outside. */
   claimsItsOwn?: true
-  run: (db: Db, now: Date) => Promise<void>
+  /** Told when the process is about to stop; what goes on for long has to look. */
+  run: (db: Db, now: Date, stopping: AbortSignal) => Promise<void>
 }
 
 export type RunningJobs = { stop(): Promise<void> }
@@ -30,7 +31,8 @@ export function startJobs(jobs: Job[], needs: Needs): RunningJobs {
 
 async function repeat(job: Job, needs: Needs, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
-    await runOnce(job, needs).catch((error) => {
+    await runOnce(job, needs, stopping).catch((error) => {
+      if (stopping.aborted) return
       needs.log.error({ job: job.name, err: error }, 'background job failed')
     })
     await pause(job.everySeconds * 1000, stopping)
@@ -39,14 +41,18 @@ async function repeat(job: Job, needs: Needs, stopping: AbortSignal): Promise<vo
 
 const Locked = row<{ locked: boolean }>({ locked: bool })
 
-export async function runOnce(job: Job, { db, now }: Pick<Needs, 'db' | 'now'>): Promise<void> {
-  if (job.claimsItsOwn) return job.run(db, now())
+export async function runOnce(
+  job: Job,
+  { db, now }: Pick<Needs, 'db' | 'now'>,
+  stopping = new AbortController().signal,
+): Promise<void> {
+  if (job.claimsItsOwn) return job.run(db, now(), stopping)
   await db.transaction(async (tx) => {
     const { locked } = await tx.one(
       Locked,
       sql`select pg_try_advisory_xact_lock(hashtextextended(${`job:${job.name}`}, 0)) as locked`,
     )
-    if (locked) await job.run(tx, now())
+    if (locked) await job.run(tx, now(), stopping)
   })
 }
 

@@ -1,4 +1,5 @@
 // The delivery engine with the transport that the configuration names.
+import { campaignMail } from '../features/campaigns/sending/campaign-mail.ts'
 import { captureTransport } from '../features/messages/capture.ts'
 import { type Delivery, startDelivery } from '../features/messages/deliver.ts'
 import { dkimKeyFinder } from '../features/messages/dkim-keys.ts'
@@ -9,6 +10,7 @@ import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
+import { openUnsubscribeKeys } from './link-keys.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { concurrencyOf, readTransportUrl } from './transport-url.ts'
 import { openTransport, type TransportConfig } from './transports.ts'
@@ -38,6 +40,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     leaseSeconds: config.leaseSeconds,
     findDkimKeys: dkimKeyFinder({ db, secretKeys: openSecretKeys(config) }),
     track: (due, html) => trackHtml({ db, keys: trackingKeys, baseUrl }, due, html),
+    campaigns: campaignMail({ db, baseUrl, unsubscribeKeys: openUnsubscribeKeys(config) }),
   })
   return {
     transport,

@@ -1,4 +1,5 @@
 // Every background job and how often it runs.
+import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
@@ -21,6 +22,9 @@ export type JobNeeds = {
   log: Log
   baseUrl: string
   unsubscribeKeys: FindUnsubscribeKeys
+  now: () => Date
+  /** Something was put into the queue. */
+  wake: () => void
   files?: ImportFiles
 }
 
@@ -32,21 +36,23 @@ export const jobsFor = ({
   log,
   baseUrl,
   unsubscribeKeys,
+  now,
+  wake,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
     name: 'gates.forget',
     everySeconds: 600,
-    run: async (db, now) => {
-      await deleteExpiredIdempotencyKeys(db, now)
+    run: async (db, at) => {
+      await deleteExpiredIdempotencyKeys(db, at)
       await deleteIdleRates(db)
     },
   },
   {
     name: 'feedback.forget',
     everySeconds: 3_600,
-    run: async (db, now) => {
-      await deleteOldFeedback(db, new Date(now.getTime() - feedbackKeptMs))
+    run: async (db, at) => {
+      await deleteOldFeedback(db, new Date(at.getTime() - feedbackKeptMs))
     },
   },
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
@@ -61,8 +67,9 @@ export const jobsFor = ({
     name: 'automations.run',
     everySeconds: 1,
     claimsItsOwn: true,
-    run: (db, now) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, now),
+    run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, at),
   },
+  ...campaignJobs({ log, now, wake }),
 ]
 
 const largestFile = 20 * 1024 * 1024

@@ -5,25 +5,24 @@ import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import { openMetrics } from '../faces/metrics/metrics.ts'
 import type { Relay } from '../features/accounts/account/api.v3.ts'
 import { ensureInstallation } from '../features/accounts/account/queries.ts'
-import { type FindUnsubscribeKeys, unsubscribeKeysOf } from '../features/contacts/unsubscribe/tokens.ts'
+import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
 import { queueDepth } from '../features/messages/queries.ts'
 import { ensureTrackingKeys } from '../features/messages/tracking/queries.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
-import { type FindOptinKeys, optinKeysOf } from '../features/transactional/double-optin/tokens.ts'
+import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import { openGates } from '../gates/gates.ts'
 import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
-import type { TokenKeys } from '../kernel/signed-token.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
+import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
-import { openSecretKeys } from './secret-key.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 
@@ -149,21 +148,4 @@ export async function openTrackingKeys(db: Db): Promise<TrackingKeys> {
   const current = rows.at(-1)
   if (!current) throw new Error('there is no tracking key')
   return { current, all: new Map(rows.map(({ id, key }) => [id, key])) }
-}
-
-/** Shared by the pages that read unsubscribe links and whatever writes them into messages. */
-export const openUnsubscribeKeys = (config: SecretConfig): FindUnsubscribeKeys =>
-  keysFrom(config, unsubscribeKeysOf)
-
-const openOptinKeys = (config: SecretConfig): FindOptinKeys => keysFrom(config, optinKeysOf)
-
-type SecretConfig = Pick<Config, 'secretKey' | 'dataDir'>
-
-function keysFrom(config: SecretConfig, derive: (secrets: Buffer[]) => TokenKeys): () => Promise<TokenKeys> {
-  const secrets = openSecretKeys(config)
-  let derived: TokenKeys | undefined
-  return async () => {
-    derived ??= derive(await secrets())
-    return derived
-  }
 }

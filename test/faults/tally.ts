@@ -7,6 +7,9 @@ export type Tally = {
   /** How many different messages the sink has. */
   reached(): number
   accepted(): number
+  /** How many messages came, and which: those that came again are counted in the first only. */
+  total(): number
+  messageIds(): string[]
   /** Accepted, and not at the sink. */
   missing(): string[]
   /** How many times something came once more. */
@@ -30,6 +33,8 @@ export function makeTally(): Tally {
     },
     reached: () => arrived.size,
     accepted: () => promised.size,
+    total: () => total,
+    messageIds: () => [...arrived.values()].flatMap((ids) => [...ids]),
     missing: () => [...promised].filter((recipient) => !arrived.has(recipient)),
     duplicates: () => total - arrived.size,
     twofold: () => [...arrived].filter(([, ids]) => ids.size > 1).map(([recipient]) => recipient),

@@ -75,7 +75,8 @@ function actsOn(app: App) {
 }
 
 async function workOff({ pools }: App, transport: Transport): Promise<void> {
-  const needs = { transport, log: silentLog, baseUrl: 'http://test', unsubscribeKeys: async () => [] }
+  const outside = { baseUrl: 'http://test', unsubscribeKeys: async () => [] }
+  const needs = { transport, log: silentLog, now: () => new Date(), wake: () => {}, ...outside }
   const job = jobsFor(needs).find(({ name }) => name === 'suppressions.upstream')
   assert.ok(job)
   await runOnce(job, { db: pools.db, now: () => new Date() })

@@ -6,12 +6,11 @@ import { gather } from '../../kernel/gather.ts'
 import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
-import { Refusal } from '../../kernel/refusal.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
 import { claimDue, type DueRow, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
 import { lanes, type Stream } from './model.ts'
-import { type HandedOver, settle } from './settle.ts'
+import { type CampaignMail, type HandedOver, settle } from './settle.ts'
 import { actOf, simulatedOutcome } from './simulator.ts'
 import { openPace, type Pace } from './upstream-rate.ts'
 
@@ -23,6 +22,8 @@ export type DeliveryNeeds = ComposeNeeds & {
   retryFactor: number
   /** Long enough for the slowest upstream; a crashed worker's messages wait this long. */
   leaseSeconds: number
+  /** Absent where no campaign is sent. */
+  campaigns?: CampaignMail
 }
 
 export type Delivery = {
@@ -74,16 +75,19 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   async function refill() {
     const limit = await claimLimit(needs)
     const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds })
-    const attempts = new Map(claimed.map((one) => [one.message_id, one.attempts]))
+    const claims = new Map(claimed.map((one) => [one.message_id, one]))
     const leaseEnds = performance.now() + leaseSeconds * 1000
-    const found = claimed.length > 0 ? await loadDue(needs.db, [...attempts.keys()]) : []
+    const found = claimed.length > 0 ? await loadDue(needs.db, [...claims.keys()]) : []
     const dead = claimed.filter((one) => !found.some(({ id }) => id === one.message_id))
     if (dead.length > 0)
       await leaveQueue(
         needs.db,
         dead.map((one) => one.message_id),
       )
-    waiting.push(...found.map((due) => ({ ...due, attempts: attempts.get(due.id) ?? 1, leaseEnds })))
+    for (const due of found) {
+      const { attempts = 1, since } = claims.get(due.id) ?? {}
+      waiting.push({ ...due, attempts, leaseEnds, due_from: since ?? due.due_from })
+    }
     if (claimed.length === 0) await idle()
   }
 
@@ -209,7 +213,7 @@ async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['out
   const act = actOf(due.recipient)
   const transport = isCaptured(due) ? needs.capture : needs.transport
   if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
-  const raw = await composeDue(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
+  const raw = await compose(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
   if (!Buffer.isBuffer(raw)) return raw
   const told = act && simulatedOutcome(act, due.attempts)
   if (told && told.kind !== 'accepted') return told
@@ -224,9 +228,22 @@ async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['out
   })
 }
 
+async function compose(
+  needs: DeliveryNeeds,
+  due: Due,
+  transport: Transport,
+): Promise<Buffer | HandedOver['outcome']> {
+  if (due.campaign_id === null) return composeDue(needs, due, transport)
+  if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
+  const written = await needs.campaigns.write(due)
+  if (!written) return { kind: 'interrupted' }
+  Object.assign(due, written)
+  return composeDue(needs, due, transport)
+}
+
 /** A message that cannot be written down would come back at every lease for ever. Without the database, it waits. */
 function cannotCompose({ log }: DeliveryNeeds, due: Due, error: unknown): HandedOver['outcome'] {
-  if (error instanceof Refusal) throw error
+  if (isDatabaseDown(error)) throw error
   log.error({ err: error, message: due.id }, 'a message could not be composed')
   return {
     kind: 'rejected',

@@ -4,9 +4,15 @@ import { sql } from '../../kernel/sql.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 
-export type ClaimedRow = { message_id: string; account_id: string; attempts: number }
+export type ClaimedRow = {
+  message_id: string
+  account_id: string
+  attempts: number
+  /** Of a campaign's: when it was put into the queue. */
+  since: Date | null
+}
 
-const Claimed = row<ClaimedRow>({ message_id: text, account_id: text, attempts: int })
+const Claimed = row<ClaimedRow>({ message_id: text, account_id: text, attempts: int, since: maybe(time) })
 
 /**
  * Claims due rows, the same share of each account: a million of one account's messages do not delay another's.
@@ -49,7 +55,7 @@ export function claimDue(db: Db, claim: { lane: number; limit: number; leaseSeco
        set due_at = clock_timestamp() + make_interval(secs => ${claim.leaseSeconds}), attempts = q.attempts + 1
       from picked p
      where q.message_id = p.message_id
-    returning q.message_id, q.account_id, q.attempts`,
+    returning q.message_id, q.account_id, q.attempts, q.since`,
   )
 }
 
@@ -63,7 +69,7 @@ export type DueRow = {
   recipient: string
   subject: string
   message_id: string
-  /** The time it was to leave: that of acceptance, or the scheduled one. */
+  /** The time it was to leave: that of acceptance, the scheduled one, or that of its turn in a campaign. */
   due_from: Date
   parts: Parts | null
   raw: Buffer | null
@@ -72,6 +78,11 @@ export type DueRow = {
   /** What the recipient said about being tracked; null when nobody asked. */
   tracking_consent: boolean | null
   attachments: number
+  /** One of a campaign has no body of its own: it is made from the campaign and what follows. */
+  campaign_id: string | null
+  list_id: string | null
+  variant: string | null
+  attributes: Record<string, unknown> | null
 }
 
 const Due = row<DueRow>({
@@ -91,27 +102,45 @@ const Due = row<DueRow>({
   suppressed: maybe(text),
   tracking_consent: maybe(bool),
   attachments: int,
+  campaign_id: maybe(text),
+  list_id: maybe(text),
+  variant: maybe(text),
+  attributes: json(),
 })
 
-/** With the reason when the address was suppressed after acceptance; not by whom asked for just this message. */
+/**
+ * With the reason when the address was suppressed, or a campaign's recipient left, after acceptance; not by whom asked
+ * for just this message.
+ */
 export function loadDue(db: Db, ids: string[]) {
   return db.many(
     Due,
     sql`
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
-           coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, b.track,
-           s.reason as suppressed, c.tracking_consent,
-           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments
+           coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, coalesce(b.track, '{}') as track,
+           coalesce(s.reason,
+                    case when m.campaign_id is not null
+                          and (c.status = 'unsubscribed'
+                               or exists (select 1
+                                            from list_unsubscriptions u
+                                           where u.account_id = m.account_id
+                                             and u.contact_id = c.id
+                                             and u.list_id = m.list_id)) then 'unsubscribe' end) as suppressed,
+           c.tracking_consent,
+           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments,
+           m.campaign_id, m.list_id, m.variant,
+           case when m.campaign_id is not null then c.attributes end as attributes
       from messages m
-      join message_bodies b on b.message_id = m.id
+      left join message_bodies b on b.message_id = m.id
       left join lateral (select reason
                            from suppressions
                           where account_id = m.account_id and email in (m.recipient, erased_name(m.recipient))
                             and not (b.track ? 'asked' and reason = 'unsubscribe' and email = m.recipient)
                           limit 1) s on true
       left join contacts c on c.account_id = m.account_id and c.email = m.recipient
-     where m.id = any(${ids}::uuid[])`,
+     where m.id = any(${ids}::uuid[])
+       and (b.message_id is not null or m.campaign_id is not null)`,
   )
 }
 

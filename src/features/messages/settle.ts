@@ -12,6 +12,7 @@ import {
   settleMessages,
 } from './delivery-queries.ts'
 import { type NextTry, nextTry } from './model.ts'
+import type { Parts } from './queue-messages.ts'
 import {
   applyBounce,
   bounceData,
@@ -25,24 +26,41 @@ import { actOf, simulated, simulatedVerdicts } from './simulator.ts'
 
 export type HandedOver = {
   due: DueRow & { attempts: number }
-  outcome: Outcome | { kind: 'suppressed'; reason: string } | { kind: 'gone' }
+  outcome: Outcome | { kind: 'suppressed'; reason: string } | { kind: 'gone' } | { kind: 'interrupted' }
   /** Made once: a result that is recorded again, because nobody heard the commit, is one event. */
   eventId: string
 }
 
-export type SettleNeeds = { db: Db; now: () => Date; retryFactor: number; transport: { kind: string } }
+/** What campaigns add to delivery, which knows nothing of them. */
+export type CampaignMail = {
+  /** What the recipient gets; nothing when the campaign is not being sent any more. */
+  write(due: DueRow): Promise<{ parts: Parts; subject: string } | undefined>
+  /** Takes those out of the queue whose campaign was interrupted, before anything else in the transaction. */
+  interrupt(tx: Db, messageIds: string[]): Promise<void>
+}
+
+export type SettleNeeds = {
+  db: Db
+  now: () => Date
+  retryFactor: number
+  transport: { kind: string }
+  campaigns?: CampaignMail
+}
 
 type Result = Settled & { event?: NewEvent; bounce?: ReturnType<typeof classifyReply> }
 
-export async function settle(needs: SettleNeeds, handedOver: HandedOver[]): Promise<undefined[]> {
+export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<undefined[]> {
   const at = needs.now()
+  const interrupted = all.flatMap(({ due, outcome }) => (outcome.kind === 'interrupted' ? due.id : []))
+  const handedOver = all.filter(({ outcome }) => outcome.kind !== 'interrupted')
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
+    if (interrupted.length > 0) await needs.campaigns?.interrupt(tx, interrupted)
     // Sent together, carried out one after the other.
     await Promise.all(recorded(tx, handedOver, results))
     for (const [i, { due }] of handedOver.entries()) await follow(tx, needs, due, results[i])
   })
-  return handedOver.map(() => undefined)
+  return all.map(() => undefined)
 }
 
 function recorded(tx: Db, handedOver: HandedOver[], results: Result[]): Promise<unknown>[] {
@@ -71,6 +89,7 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
   })
   switch (outcome.kind) {
     case 'gone':
+    case 'interrupted':
       return { ...base, status: due.status }
     case 'suppressed':
       return { ...base, status: 'suppressed', event: event('blocked', { reason: outcome.reason }) }

@@ -67,6 +67,17 @@ export function giveBackMonth(db: Db, { accountId, month }: Spending, count: num
        and month = ${month}::date`)
 }
 
+export function giveBack(db: Db, { accountId, keyId, count, month, day }: Spending) {
+  return db.run(sql`
+    with months as (
+      update sending_months set sent = sent - ${count} where account_id = ${accountId} and month = ${month}::date)
+    update sending_days
+       set sent = sent - ${count}
+     where account_id = ${accountId}
+       and day = ${day}::date
+       and key_id = ${keyId}`)
+}
+
 export type UsageRow = {
   month_sent: string
   monthly_quota: number | null

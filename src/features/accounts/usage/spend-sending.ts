@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import type { Caller, Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
-import { giveBackMonth, spend, spendAll } from './queries.ts'
+import { giveBack, giveBackMonth, spend, spendAll } from './queries.ts'
 import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from './refusals.ts'
 
 /** The key's domains are stored in the same form. */
@@ -48,6 +48,20 @@ export async function spendUpTo(db: Db, caller: Caller, count: number, now: Date
   if (granted.month === count) return { granted: count, refusal: undefined }
   const refusal = monthlyQuotaReached({ retryAfterSeconds: secondsUntil(nextMonth(now), now) })
   return { granted: granted.month, refusal }
+}
+
+/** All of them or none, when the transaction is to go on: gives why none. */
+export async function spendAllOrNone(
+  db: Db,
+  caller: Caller,
+  count: number,
+  now: Date,
+): Promise<Refusal | undefined> {
+  const { granted, refusal } = await spendUpTo(db, caller, count, now)
+  const { accountId, keyId } = caller
+  const spending = { accountId, keyId, count: granted, month: monthOf(now), day: dayOf(now) }
+  if (refusal && granted > 0) await giveBack(db, spending)
+  return refusal
 }
 
 /** All of them or none. */

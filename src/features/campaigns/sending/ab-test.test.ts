@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import { sql } from '../../../kernel/sql.ts'
+import { jobsOf, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
+import { people, stepsWith } from './fixtures/steps.ts'
+
+const app = await makeApp()
+const { db } = app.pools
+const run = jobsOf(db)
+const { owner, messagesOf, queued, claim, settleClaimed } = stepsWith(app)
+
+describe('an A/B test', () => {
+  const abTest = { subjectA: 'This', subjectB: 'That', splitRule: 20, winnerCriteria: 'open', winnerDelay: 2 }
+  const shares = async (id: string) => {
+    const found = await messagesOf(id)
+    return ['A', 'B', 'R'].map((one) => found.filter(({ variant }) => variant === one).length)
+  }
+
+  test('gives the share to each, and the rest the subject that more people opened', async () => {
+    const me = await owner()
+    const list = await makeList(db, me, people(20))
+    const id = await makeCampaign(db, me, { recipients: { listIds: [list] }, abTest })
+    await run('freeze', 'feed', 'winner')
+    assert.deepEqual(await shares(id), [4, 4, 12])
+    assert.deepEqual([(await progress(db, id)).counts, await queued(id)], [{ queued: 8, held: 12 }, 8])
+    await pause(db, id)
+    await run('follow')
+    await resume(db, id)
+    await run('follow', 'feed')
+    assert.deepEqual([(await progress(db, id)).counts, await queued(id)], [{ queued: 8, held: 12 }, 8])
+    const opened = (variant: string, classification: string, count: number) =>
+      db.run(sql`
+        insert into message_events (id, account_id, message_id, type, at, data)
+        select gen_random_uuid(), account_id, id, 'open', now(),
+               jsonb_build_object('classification', ${classification}::text)
+          from messages where campaign_id = ${id} and variant = ${variant} limit ${count}`)
+    await opened('B', 'human', 2)
+    await opened('A', 'human', 1)
+    await opened('A', 'human', 1)
+    await opened('A', 'robot', 4)
+    await claim(id, 8)
+    await settleClaimed(id, 'sent')
+    await run('start', 'winner', 'follow')
+    assert.deepEqual((await progress(db, id)).counts, { sent: 8, held: 12 })
+    await jobsOf(db, () => new Date(Date.now() + 3 * 3_600_000))('winner', 'follow', 'feed')
+    assert.deepEqual([(await progress(db, id)).counts, await queued(id)], [{ sent: 8, queued: 12 }, 12])
+    const rest = (await messagesOf(id)).filter(({ variant }) => variant === 'R')
+    assert.ok(rest.every(({ subject, held_reason }) => subject === 'That' && held_reason === null))
+  })
+
+  test('in halves has no rest; of a few people everybody has a version', async () => {
+    const me = await owner()
+    const of = async (count: number, splitRule: number) => {
+      const list = await makeList(db, me, people(count, `s${count}-${splitRule}-`))
+      const id = await makeCampaign(db, me, {
+        recipients: { listIds: [list] },
+        abTest: { ...abTest, splitRule },
+      })
+      await run('freeze')
+      return shares(id)
+    }
+    assert.deepEqual(await of(7, 50), [4, 3, 0])
+    assert.deepEqual(await of(3, 10), [1, 1, 1])
+    assert.deepEqual(await of(1, 10), [1, 0, 0])
+  })
+})

@@ -1,0 +1,92 @@
+// What delivery asks of campaigns: the message of one recipient, as long as the campaign is being sent.
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../../../kernel/db.ts'
+import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
+import type { DueRow } from '../../messages/delivery-queries.ts'
+import { textFromHtml } from '../../messages/mime/text-from-html.ts'
+import type { CampaignMail } from '../../messages/settle.ts'
+import { htmlSource } from '../campaign-source.ts'
+import { campaignLinks } from '../links.ts'
+import {
+  type CampaignContent,
+  type CompiledCampaign,
+  compileCampaign,
+  renderCampaign,
+  type Variant,
+} from '../render-campaign.ts'
+import type { Ref } from './campaign-queries.ts'
+import { interruptedReason } from './follow-campaigns.ts'
+import { findContent, findStanding, lockCampaignsOf, putAside } from './hand-over-queries.ts'
+
+export type MailNeeds = { db: Db; unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
+
+type Running = { compiled: CompiledCampaign; modifiedAt: number }
+type Known = { askedAt: number; running: Promise<Running | undefined> }
+
+// So long a pause may go unnoticed.
+const freshMs = 500
+
+export function campaignMail(needs: MailNeeds): CampaignMail {
+  const known = new LRUCache<string, Known>({ max: 100 })
+
+  function runningOf(ref: Ref): Promise<Running | undefined> {
+    const before = known.get(ref.id)
+    if (before && performance.now() - before.askedAt < freshMs) return before.running
+    const running = find(needs.db, ref, before)
+    known.set(ref.id, { askedAt: performance.now(), running })
+    running.catch(() => known.delete(ref.id))
+    return running
+  }
+
+  return {
+    async write(due) {
+      const running = await runningOf({ account_id: due.account_id, id: due.campaign_id ?? '' })
+      return running && write(needs, running, due)
+    },
+    async interrupt(tx, messageIds) {
+      await lockCampaignsOf(tx, messageIds)
+      await putAside(tx, messageIds, interruptedReason)
+    },
+  }
+}
+
+/** Compiled again only when it was changed. */
+async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Running | undefined> {
+  const standing = await findStanding(db, ref)
+  if (standing?.in_force !== 'in_process') return undefined
+  const modifiedAt = standing.modified_at.getTime()
+  const last = await before?.running
+  if (last?.modifiedAt === modifiedAt) return last
+  return { compiled: compileWithText(await findContent(db, ref)), modifiedAt }
+}
+
+const isMoreThanValues = /\{%|\{\{[^}]*(\|(?!\s*default\b)|[<>&])/
+
+/**
+ * The text part of a template that only puts values in is made once, as a template: making it from each recipient's
+ * HTML costs more than all the rest of writing the message.
+ */
+function compileWithText(content: CampaignContent): CompiledCampaign {
+  const html = htmlSource(content)
+  if (content.text !== null || isMoreThanValues.test(html)) return compileCampaign(content)
+  return compileCampaign({ ...content, text: textFromHtml(html) })
+}
+
+async function write({ unsubscribeKeys, baseUrl }: MailNeeds, { compiled }: Running, due: DueRow) {
+  const { account_id, id, recipient, campaign_id, list_id, attributes } = due
+  const of = { accountId: account_id, campaignId: campaign_id ?? '', email: recipient, messageId: id }
+  const { from, to, replyTo, subject, html, text, headers } = await renderCampaign(compiled, {
+    email: recipient,
+    attributes: attributes ?? {},
+    links: campaignLinks({ keys: await unsubscribeKeys(), baseUrl }, of),
+    listId: list_id,
+    variant: variantOf(compiled, due),
+  })
+  return { parts: { from, to: [to], replyTo, html, text, headers }, subject }
+}
+
+/** The rest of an A/B test was given the winner's subject when it was released. */
+function variantOf({ campaign }: CompiledCampaign, { variant, subject }: DueRow): Variant {
+  if (variant === 'R') return subject === campaign.ab_test?.subjectB ? 'B' : 'A'
+  return variant === 'B' ? 'B' : 'A'
+}

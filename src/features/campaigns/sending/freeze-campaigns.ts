@@ -1,0 +1,44 @@
+// The start of a send: who gets it is decided once, for everybody, and from there on only counted.
+import type { Db } from '../../../kernel/db.ts'
+import { domainOf } from '../../../kernel/email-address.ts'
+import type { Log } from '../../../kernel/log.ts'
+import { type ResolvedRecipients, resolveRecipients } from '../recipients-queries.ts'
+import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
+import { findUnfrozen, insertRecipients, listUnfrozen, markFrozen, takeFreezing } from './freeze-queries.ts'
+import { spendCampaign } from './spend-campaign.ts'
+
+type Needs = { db: Db; log: Log; stopping: AbortSignal }
+
+export async function freezeCampaigns({ db, log, stopping }: Needs, now: Date): Promise<void> {
+  for (const ref of await listUnfrozen(db)) {
+    if (stopping.aborted) return
+    await db
+      .patiently((tx) => freezeCampaign(tx, ref, now), stopping)
+      .catch((error) => {
+        if (!stopping.aborted) log.error({ err: error, campaign: ref.id }, 'freezing a campaign failed')
+      })
+  }
+}
+
+async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
+  if (!(await takeFreezing(tx, ref)).taken) return
+  const campaign = await findUnfrozen(tx, ref)
+  if (!campaign) return
+  const recipients = await resolveRecipients(tx, ref.account_id, campaign.recipients)
+  const missing = missingFrom(recipients)
+  if (missing) return void (await suspend(tx, ref, missing))
+  const domain = domainOf(campaign.sender.email)
+  const { total, waiting } = await insertRecipients(tx, { campaign, recipients, domain, at: now })
+  const current = await lockWaiting(tx, ref)
+  // It was paused and changed meanwhile: what was made is not what is asked for any more.
+  if (!current || current.modified_at.getTime() !== campaign.modified_at.getTime())
+    throw new Error('the campaign was changed while its recipients were frozen')
+  await markFrozen(tx, ref, { total, at: now })
+  if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting, now)
+}
+
+function missingFrom({ missing: { listIds, segmentIds } }: ResolvedRecipients): string | undefined {
+  const named = [...listIds.map((id) => `list ${id}`), ...segmentIds.map((id) => `segment ${id}`)]
+  if (named.length === 0) return undefined
+  return `The campaign names what is no more: ${named.join(', ')}. Change its recipients, then resume it.`
+}

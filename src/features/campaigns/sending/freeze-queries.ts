@@ -1,0 +1,143 @@
+// The recipients of a campaign become messages, all of them in one statement.
+import type { Db } from '../../../kernel/db.ts'
+import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { type Sql, sql } from '../../../kernel/sql.ts'
+import type { AbTest } from '../campaign-row.ts'
+import { type Recipients, type ResolvedRecipients, recipientRows } from '../recipients-queries.ts'
+import { Ref } from './campaign-queries.ts'
+
+export function listUnfrozen(db: Db) {
+  return db.many(
+    Ref,
+    sql`
+    -- all accounts: the job serves them all
+    select account_id, id from campaigns where in_force = 'in_process' and frozen_at is null order by id`,
+  )
+}
+
+const Taken = row<{ taken: boolean }>({ taken: bool })
+
+/** One process freezes a campaign. Not by a lock of its row: it can be paused meanwhile. */
+export function takeFreezing(db: Db, { id }: Ref) {
+  return db.one(
+    Taken,
+    sql`select pg_try_advisory_xact_lock(hashtextextended(${`campaign freeze ${id}`}, 0)) as taken`,
+  )
+}
+
+export type UnfrozenRow = Ref & {
+  sender: { email: string; name?: string }
+  subject: string
+  tag: string | null
+  recipients: Recipients
+  ab_test: AbTest | null
+  key_id: string
+  mode: string
+  modified_at: Date
+}
+
+const Unfrozen = row<UnfrozenRow>({
+  account_id: text,
+  id: text,
+  sender: json(),
+  subject: text,
+  tag: maybe(text),
+  recipients: json(),
+  ab_test: json(),
+  key_id: text,
+  mode: text,
+  modified_at: time,
+})
+
+export function findUnfrozen(db: Db, { account_id, id }: Ref) {
+  return db.maybe(
+    Unfrozen,
+    sql`
+    select account_id, id, sender, subject, tag, recipients, ab_test, key_id, mode, modified_at
+      from campaigns
+     where account_id = ${account_id}
+       and id = ${id}
+       and in_force = 'in_process'
+       and frozen_at is null`,
+  )
+}
+
+export type Frozen = { total: number; waiting: number }
+
+const Frozen = row<Frozen>({ total: int, waiting: int })
+
+export const waitsForWinner = 'Waits for the winner of the A/B test.'
+
+type Freezing = { campaign: UnfrozenRow; recipients: ResolvedRecipients; domain: string; at: Date }
+
+/** Those who may not be written to are recorded with the rest, and with the reason. */
+export function insertRecipients(db: Db, { campaign, recipients, domain, at }: Freezing) {
+  const { account_id, id, sender, tag } = campaign
+  const ms = at.getTime()
+  return db.one(
+    Frozen,
+    sql`
+    with listed as (
+      insert into messages
+        (id, account_id, key_id, status, source, mode, stream, sender, sender_name, recipient, subject, tag, tags,
+         campaign_id, list_id, consent_source, variant, held_reason, message_id, created_at)
+      select ordered_uuid(${ms}::bigint, n), ${account_id}::bigint, ${campaign.key_id}::uuid,
+             case when is_blocked then 'suppressed' when variant = 'R' then 'held' else 'queued' end,
+             'campaign', ${campaign.mode}::text, 'marketing', ${sender.email}::text, ${sender.name ?? null}::text,
+             email, ${subjectOf(campaign)}, ${tag}::text,
+             case when ${tag}::text is not null then array[${tag}::text] end,
+             ${id}::bigint, list_id, consent_source, variant,
+             case when variant = 'R' then ${waitsForWinner}::text end,
+             '<' || replace(ordered_uuid(${ms}::bigint, n)::text, '-', '') || ${`@${domain}>`}::text,
+             ${at}::timestamptz
+        from (${withVariants(campaign, recipientRows(account_id, recipients))}) r
+      returning id, status, recipient),
+    blocked as (
+      insert into message_events (id, account_id, message_id, type, at, data)
+      select ordered_uuid(${ms}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
+             ${at}::timestamptz, jsonb_build_object('reason', coalesce(s.reason, 'unsubscribe'))
+        from listed l
+        left join lateral (select reason
+                             from suppressions
+                            where account_id = ${account_id}
+                              and email in (l.recipient, erased_name(l.recipient))
+                            limit 1) s on true
+       where l.status = 'suppressed')
+    select count(*)::int as total, count(*) filter (where status <> 'suppressed')::int as waiting from listed`,
+  )
+}
+
+function subjectOf({ subject, ab_test }: UnfrozenRow): Sql {
+  if (!ab_test) return sql`${subject}::text`
+  return sql`case variant when 'B' then ${ab_test.subjectB}::text else ${ab_test.subjectA}::text end`
+}
+
+function withVariants({ id, ab_test }: UnfrozenRow, rows: Sql): Sql {
+  const judged = sql`select r.*, is_unsubscribed or is_suppressed as is_blocked from (${rows}) r`
+  if (!ab_test) return sql`select r.*, row_number() over () as n, null::text as variant from (${judged}) r`
+  const { splitRule } = ab_test
+  // By rank and not by chance, so that the shares are exact however few they are.
+  return sql`
+    select r.*, row_number() over () as n,
+           case when is_blocked then null
+                when ${splitRule}::int >= 50 then case when place * 2 <= places + 1 then 'A' else 'B' end
+                when place <= greatest(1, places * ${splitRule}::int / 100) then 'A'
+                when place <= 2 * greatest(1, places * ${splitRule}::int / 100) then 'B'
+                else 'R' end as variant
+      from (select r.*,
+                   row_number() over (partition by is_blocked
+                                      order by hashint8extended(contact_id, ${id}::bigint), contact_id) as place,
+                   count(*) over (partition by is_blocked) as places
+              from (${judged}) r) r`
+}
+
+/** Its messages are as a running campaign's are to be; where it is interrupted by now, they are to follow. */
+export function markFrozen(db: Db, { account_id, id }: Ref, { total, at }: { total: number; at: Date }) {
+  return db.run(sql`
+    update campaigns
+       set frozen_at = ${at},
+           total = ${total},
+           followed = case when in_force = 'in_process' then in_force end
+     where account_id = ${account_id}
+       and id = ${id}`)
+}

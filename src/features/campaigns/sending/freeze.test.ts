@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import { json, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import { jobsOf, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
+import { people, stepsWith } from './fixtures/steps.ts'
+
+const app = await makeApp()
+const { db } = app.pools
+const run = jobsOf(db)
+const { owner, messagesOf, queued } = stepsWith(app)
+
+describe('freezing', () => {
+  test('writes one message an address, with those who may not be written to and the reason', async () => {
+    const me = await owner()
+    const one = await makeList(db, me, people(6))
+    const other = await makeList(db, me, [...people(4), 'only@example.org'])
+    const without = await makeList(db, me, ['p5@example.org'])
+    await db.run(sql`update contacts set status = 'unsubscribed' where email = 'p1@example.org'
+                        and account_id = ${me.accountId}`)
+    await db.run(sql`
+      insert into suppressions (account_id, email, reason, source, created_at, id)
+      values (${me.accountId}, 'p2@example.org', 'hard_bounce', 'bounce', now(), gen_random_uuid())`)
+    const id = await makeCampaign(db, me, {
+      recipients: { listIds: [one, other], exclusionListIds: [without] },
+    })
+    await run('freeze')
+    const found = await messagesOf(id)
+    assert.deepEqual(
+      found.map(({ recipient, status, reason, list_id }) => [recipient, status, reason, Number(list_id)]),
+      [
+        ['only@example.org', 'queued', null, other],
+        ['p0@example.org', 'queued', null, one],
+        ['p1@example.org', 'suppressed', 'unsubscribe', one],
+        ['p2@example.org', 'suppressed', 'hard_bounce', one],
+        ['p3@example.org', 'queued', null, one],
+        ['p4@example.org', 'queued', null, one],
+      ],
+    )
+    assert.ok(found.every(({ consent_source, variant }) => consent_source === 'form' && variant === null))
+    const { total, sum, counts, status } = await progress(db, id)
+    assert.deepEqual([total, sum, counts, status], [6, 6, { queued: 4, suppressed: 2 }, 'in_process'])
+    assert.equal(await queued(id), 0)
+    const forms = row<{ well: boolean }>({ well: json() })
+    const { well } = await db.one(
+      forms,
+      sql`
+      select bool_and(id::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]'
+                      and message_id ~ '^<[0-9a-f]{32}@shop.example>$' and key_id = ${me.keyId}
+                      and source = 'campaign' and stream = 'marketing') as well
+        from messages where campaign_id = ${id}`,
+    )
+    assert.equal(well, true)
+    await run('freeze')
+    assert.equal((await progress(db, id)).sum, 6)
+  })
+
+  test('counts against cap and quota; without room the campaign waits, and resume asks again', async () => {
+    const me = await owner({ dailyCap: 3 })
+    const list = await makeList(db, me, people(5))
+    const id = await makeCampaign(db, me, { recipients: { listIds: [list] } })
+    await run('freeze', 'follow', 'feed')
+    const held = await progress(db, id)
+    assert.deepEqual([held.status, held.counts, held.total], ['suspended', { held: 5 }, 5])
+    assert.match(
+      held.held_reason ?? '',
+      /daily sending cap of the key, 3 messages.*room for 5 messages: resume/,
+    )
+    await resume(db, id)
+    await run('follow')
+    assert.equal((await progress(db, id)).status, 'suspended')
+    await db.run(sql`update api_keys set daily_cap = 5 where id = ${me.keyId}`)
+    await resume(db, id)
+    await run('follow')
+    const going = await progress(db, id)
+    assert.deepEqual([going.status, going.counts, going.held_reason], ['in_process', { queued: 5 }, null])
+    const Spent = row<{ sent: string }>({ sent: text })
+    const days = sql`select sent from sending_days where account_id = ${me.accountId}`
+    const months = sql`select sent from sending_months where account_id = ${me.accountId}`
+    assert.deepEqual([await db.one(Spent, days), await db.one(Spent, months)], [{ sent: '5' }, { sent: '5' }])
+    await pause(db, id)
+    await run('follow')
+    await resume(db, id)
+    await run('follow')
+    assert.deepEqual(await db.one(Spent, days), { sent: '5' })
+  })
+
+  test('is refused when a list that the campaign names is gone', async () => {
+    const me = await owner()
+    const list = await makeList(db, me, people(2))
+    const id = await makeCampaign(db, me, { recipients: { listIds: [list], exclusionListIds: [999_999] } })
+    await run('freeze')
+    const { status, total, held_reason } = await progress(db, id)
+    assert.deepEqual([status, total], ['suspended', null])
+    assert.match(held_reason ?? '', /list 999999/)
+  })
+
+  test('of nobody is a campaign that is sent', async () => {
+    const me = await owner()
+    const id = await makeCampaign(db, me, { recipients: { listIds: [await makeList(db, me, [])] } })
+    await run('freeze', 'start')
+    const { status, total } = await progress(db, id)
+    assert.deepEqual([status, total], ['sent', 0])
+  })
+})
+
+test('a scheduled campaign starts when its time has come', async () => {
+  const me = await owner()
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000)
+  const scheduled = (scheduledAt: Date) =>
+    makeCampaign(db, me, { recipients: { listIds: [] }, status: 'queued', scheduledAt })
+  const [past, future] = [await scheduled(at(-1)), await scheduled(at(1))]
+  await run('start')
+  assert.deepEqual(
+    [(await progress(db, past)).status, (await progress(db, future)).status],
+    ['in_process', 'queued'],
+  )
+  await jobsOf(db, () => at(2))('start')
+  assert.equal((await progress(db, future)).status, 'in_process')
+})

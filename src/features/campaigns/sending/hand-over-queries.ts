@@ -1,0 +1,86 @@
+// What delivery asks about campaigns.
+import type { Db } from '../../../kernel/db.ts'
+import { json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import type { CampaignContent } from '../render-campaign.ts'
+import type { Ref } from './campaign-queries.ts'
+
+export type StandingRow = { in_force: string; modified_at: Date }
+
+const Standing = row<StandingRow>({ in_force: text, modified_at: time })
+
+export function findStanding(db: Db, { account_id, id }: Ref) {
+  return db.maybe(
+    Standing,
+    sql`select in_force, modified_at from campaigns where account_id = ${account_id} and id = ${id}`,
+  )
+}
+
+const Content = row<CampaignContent>({
+  account_id: text,
+  id: text,
+  subject: text,
+  preview_text: text,
+  html: text,
+  text: maybe(text),
+  sender: json(),
+  reply_to: maybe(text),
+  to_field: text,
+  params: json(),
+  ab_test: json(),
+  extras: json(),
+})
+
+export function findContent(db: Db, { account_id, id }: Ref) {
+  return db.one(
+    Content,
+    sql`
+    select account_id, id, subject, preview_text, html, text, sender, reply_to, to_field, params, ab_test, extras
+      from campaigns
+     where account_id = ${account_id}
+       and id = ${id}`,
+  )
+}
+
+/** Until the commit nobody moves the campaigns of these messages. */
+export function lockCampaignsOf(db: Db, messageIds: string[]) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    select 1
+      from campaigns
+     where id in (select campaign_id from messages where id = any(${messageIds}::uuid[]))
+     order by id
+       for share`)
+}
+
+/**
+ * Claimed, and not handed over because the campaign was interrupted. One whose campaign goes on by now stays in the
+ * queue, as if it had not been claimed.
+ */
+export function putAside(db: Db, messageIds: string[], reason: string) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    with known as (
+      select m.id, c.in_force
+        from messages m
+        left join campaigns c on c.account_id = m.account_id and c.id = m.campaign_id
+       where m.id = any(${messageIds}::uuid[])),
+    aside as (
+      update messages m
+         set status = case when k.in_force = 'suspended' then 'held' else 'cancelled' end,
+             held_reason = case when k.in_force = 'suspended' then ${reason} end
+        from known k
+       where m.id = k.id
+         and k.in_force is distinct from 'in_process'
+         and m.status in ('queued', 'held')),
+    gone as (
+      delete from delivery_queue q
+       using known k
+       where q.message_id = k.id
+         and k.in_force is distinct from 'in_process')
+    update delivery_queue q
+       set due_at = clock_timestamp(), attempts = q.attempts - 1
+      from known k
+     where q.message_id = k.id
+       and k.in_force = 'in_process'`)
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import PostalMime from 'postal-mime'
+import { makeApp } from '../../../../test/app.ts'
+import { until } from '../../../../test/until.ts'
+import { startJobs } from '../../../kernel/job.ts'
+import { silentLog } from '../../../kernel/log.ts'
+import type { Handover, Outcome, Transport } from '../../../kernel/ports.ts'
+import { sql } from '../../../kernel/sql.ts'
+import { unsubscribeKeysOf } from '../../contacts/unsubscribe/tokens.ts'
+import { captureTransport } from '../../messages/capture.ts'
+import { startDelivery } from '../../messages/deliver.ts'
+import { campaignMail } from './campaign-mail.ts'
+import { cancel, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
+import { campaignJobs } from './jobs.ts'
+
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const { db } = app.pools
+const keys = unsubscribeKeysOf([randomBytes(32)])
+
+type Taken = Handover & { at: number }
+
+/** An upstream that takes its time, and remembers. */
+const taken: Taken[] = []
+let takesMs = 0
+const transport: Transport = {
+  kind: 'scripted',
+  signs: true,
+  takesMarketing: true,
+  concurrency: 8,
+  send: async (handover): Promise<Outcome> => {
+    taken.push({ ...handover, at: performance.now() })
+    if (takesMs > 0) await sleep(takesMs)
+    return { kind: 'accepted', upstreamId: null, response: '250 ok' }
+  },
+  verify: async () => {},
+  close: async () => {},
+}
+
+const now = () => new Date()
+const engine = startDelivery({
+  db,
+  log: silentLog,
+  now,
+  transport,
+  capture: captureTransport(db, now),
+  retryFactor: 0.01,
+  leaseSeconds: 60,
+  findDkimKeys: async () => [],
+  track: async (_, html) => html,
+  campaigns: campaignMail({ db, unsubscribeKeys: async () => keys, baseUrl: 'https://mail.test' }),
+})
+const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })
+after(async () => {
+  await jobs.stop()
+  await engine.stop()
+})
+
+async function start(count: number, prefix: string, more = {}) {
+  const { accountId, key } = await app.makeAccount()
+  const me = { accountId, keyId: (await app.makeKey({}, accountId)).id }
+  const emails = Array.from({ length: count }, (_, i) => `${prefix}${i}@example.org`)
+  const recipients = {
+    listIds: [await makeList(db, me, emails), await makeList(db, me, emails.slice(0, 10))],
+  }
+  const id = await makeCampaign(db, me, { recipients, ...more })
+  const got = () => taken.filter(({ recipient }) => recipient.startsWith(prefix))
+  return { id, key, accountId, got }
+}
+
+const reaches = (id: string, status: string, ms = 20_000) =>
+  until(
+    async () => {
+      const found = await progress(db, id)
+      if (found.total !== null) assert.equal(found.sum, found.total)
+      return found.status === status && found
+    },
+    `campaign ${id} to be ${status}`,
+    ms,
+  )
+
+describe('a running campaign', () => {
+  test('reaches everybody once, each with their own message', async () => {
+    const { id, got } = await start(300, 'all')
+    const { counts, total } = await reaches(id, 'sent')
+    assert.deepEqual([counts, total], [{ sent: 300 }, 300])
+    assert.equal(new Set(got().map(({ recipient }) => recipient)).size, 300)
+    assert.equal(got().length, 300)
+    const one = got().find(({ recipient }) => recipient === 'all7@example.org')
+    const mail = await PostalMime.parse(one?.raw ?? Buffer.alloc(0))
+    assert.deepEqual([mail.subject, mail.from?.address], ['News for all7', 'news@shop.example'])
+    assert.match(mail.html ?? '', /Hello all7,/)
+    assert.match(
+      mail.text ?? '',
+      /^Hello all7, look \[https:\/\/example\.com\/\]\s+https:\/\/mail\.test\/u\//,
+    )
+    const names = mail.headers.map(({ key }) => key)
+    for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id', 'feedback-id'])
+      assert.ok(names.includes(name), name)
+  })
+
+  test('stops within a second of a pause, and resume sends the rest, nothing twice', async () => {
+    takesMs = 20
+    const { id, got } = await start(1_200, 'stop')
+    await until(async () => got().length > 150, 'some to be sent')
+    const pausedAt = performance.now()
+    await pause(db, id)
+    const held = await until(async () => {
+      const { counts, sum, total } = await progress(db, id)
+      assert.equal(sum, total)
+      return !counts.queued && counts
+    }, 'the rest to be held')
+    await sleep(1_200)
+    assert.ok(Math.max(...got().map(({ at }) => at)) - pausedAt < 1_000, 'handed over after a second')
+    assert.deepEqual([got().length + (held.held ?? 0), held.sent], [1_200, got().length])
+    takesMs = 0
+    await resume(db, id)
+    assert.deepEqual((await reaches(id, 'sent')).counts, { sent: 1_200 })
+    assert.deepEqual([got().length, new Set(got().map(({ recipient }) => recipient)).size], [1_200, 1_200])
+  })
+
+  test('does not delay a transactional message', async () => {
+    takesMs = 20
+    const { id, key } = await start(2_000, 'bulk')
+    await until(async () => taken.some(({ recipient }) => recipient.startsWith('bulk')), 'it to begin')
+    const body = { from: 'shop@example.com', to: 'urgent@example.com', subject: 'Code', text: '123' }
+    const sentAt = performance.now()
+    const { status } = await app.call('POST', '/api/v1/transactional/send', { key, body })
+    assert.equal(status, 202)
+    const urgent = await until(
+      async () => taken.find(({ recipient }) => recipient === 'urgent@example.com'),
+      'the message',
+      2_000,
+    )
+    assert.ok(urgent.at - sentAt < 1_000)
+    takesMs = 0
+    await cancel(db, id)
+    await until(async () => !(await progress(db, id)).counts.queued, 'the rest to be cancelled')
+    const { counts, sum, total } = await progress(db, id)
+    assert.deepEqual([(counts.sent ?? 0) + (counts.cancelled ?? 0), sum], [2_000, total])
+  })
+
+  test('leaves out who unsubscribed after it had started', async () => {
+    takesMs = 20
+    const { id, got, accountId } = await start(500, 'left')
+    await until(async () => got().length > 0, 'it to begin')
+    await db.run(sql`
+      update contacts set status = 'unsubscribed'
+       where account_id = ${accountId} and email = 'left499@example.org'`)
+    assert.deepEqual((await reaches(id, 'sent')).counts, { sent: 499, suppressed: 1 })
+    assert.equal(got().length, 499)
+    takesMs = 0
+  })
+
+  test('whose template cannot be rendered fails, and does not come back for ever', async () => {
+    const { id } = await start(3, 'broken', { html: '<p>{% if %}</p>' })
+    assert.deepEqual((await reaches(id, 'sent')).counts, { failed: 3 })
+  })
+})

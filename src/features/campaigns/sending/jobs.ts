@@ -1,0 +1,39 @@
+// Everything that moves campaigns along, in every worker process.
+import type { Job } from '../../../kernel/job.ts'
+import type { Log } from '../../../kernel/log.ts'
+import { startDue } from './campaign-queries.ts'
+import { feedCampaigns } from './feed-campaigns.ts'
+import { decideTests, finishCampaigns } from './finish-campaigns.ts'
+import { followCampaigns } from './follow-campaigns.ts'
+import { freezeCampaigns } from './freeze-campaigns.ts'
+
+type Needs = { log: Log; now: () => Date; wake: () => void }
+
+const eachSecond = { everySeconds: 1, claimsItsOwn: true } as const
+
+export const campaignJobs = ({ log, now, wake }: Needs): Job[] => [
+  {
+    name: 'campaigns.start',
+    ...eachSecond,
+    run: async (db, at) => {
+      await startDue(db, at)
+      await finishCampaigns(db, at)
+    },
+  },
+  {
+    name: 'campaigns.freeze',
+    ...eachSecond,
+    run: (db, at, stopping) => freezeCampaigns({ db, log, stopping }, at),
+  },
+  {
+    name: 'campaigns.follow',
+    ...eachSecond,
+    run: (db, at, stopping) => followCampaigns({ db, stopping }, at),
+  },
+  {
+    name: 'campaigns.feed',
+    ...eachSecond,
+    run: (db, _, stopping) => feedCampaigns({ db, now, wake, stopping }),
+  },
+  { name: 'campaigns.winner', ...eachSecond, run: decideTests },
+]

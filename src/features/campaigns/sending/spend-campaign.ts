@@ -1,0 +1,23 @@
+// A campaign's messages count against quota and cap when its send starts: all of them, or the campaign waits.
+import { nobody } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
+import { spendAllOrNone } from '../../accounts/usage/spend-sending.ts'
+import { markSpent, type SendingRow, suspend } from './campaign-queries.ts'
+
+/** Whether there was room; where not, the campaign is interrupted, and resuming it asks again. */
+export async function spendCampaign(
+  tx: Db,
+  campaign: SendingRow,
+  count: number,
+  now: Date,
+): Promise<boolean> {
+  const { account_id, key_id, daily_cap } = campaign
+  const caller = { ...nobody, accountId: account_id, keyId: key_id, dailyCap: daily_cap }
+  const refusal = await spendAllOrNone(tx, caller, count, now)
+  if (refusal) await suspend(tx, campaign, reasonOf(refusal.message, count))
+  else await markSpent(tx, campaign, now)
+  return !refusal
+}
+
+const reasonOf = (message: string, count: number) =>
+  `${message} The campaign needs room for ${count} messages: resume it when there is.`
