@@ -29,23 +29,6 @@ end $$;
 create trigger campaigns_moved before update on campaigns
   for each row when (old.status is distinct from new.status) execute function campaign_moved();
 
--- A message that is erased is no longer one of its campaign's.
-create function uncount_campaign_messages() returns trigger language plpgsql as $$
-begin
-  update campaigns c
-     set total = c.total - g.count
-    from (select account_id, campaign_id, count(*)::int as count
-            from gone
-           where campaign_id is not null
-           group by account_id, campaign_id) g
-   where c.account_id = g.account_id
-     and c.id = g.campaign_id;
-  return null;
-end $$;
-
-create trigger messages_deleted after delete on messages referencing old table as gone
-  for each statement execute function uncount_campaign_messages();
-
 -- When a campaign's message was put into the queue: what its Date says and its tries are counted from.
 alter table delivery_queue add column since timestamptz;
 

@@ -1,8 +1,8 @@
 import type { Db } from '../../kernel/db.ts'
 import { int, json, row, text } from '../../kernel/row.ts'
 import { type Sql, sql } from '../../kernel/sql.ts'
+import type { Counted } from '../messages/counts/read-counts.ts'
 import type { CampaignRef } from './queries.ts'
-import type { Counted } from './statistics-queries.ts'
 
 export type VersionRow = {
   variant: string

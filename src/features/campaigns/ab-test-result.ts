@@ -1,9 +1,10 @@
 // The provider's report on the two versions of an A/B test.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
+import { readSettings } from '../accounts/settings/settings.ts'
+import { countedBy } from '../messages/counts/read-counts.ts'
 import { readVersions, type VersionRow } from './ab-test-queries.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { countedBy } from './statistics.ts'
 import { readCampaign, refOf } from './write-campaign.ts'
 
 export const winningVersions = ['notAvailable', 'pending', 'tie', 'A', 'B'] as const
@@ -12,7 +13,7 @@ export async function abTestResult(ctx: Ctx, id: number) {
   const campaign = await readCampaign(ctx, id)
   const { ab_test } = campaign
   if (!ab_test) throw invalidParameter({ message: 'The campaign is no A/B test', param: 'id' })
-  const found = await readVersions(ctx.db, refOf(ctx, id), await countedBy(ctx))
+  const found = await readVersions(ctx.db, refOf(ctx, id), countedBy(await readSettings(ctx)))
   const [a, b] = [versionOf(found, 'A'), versionOf(found, 'B')]
   const both = (figure: (version: VersionRow) => string) => ({
     'Version A': figure(a),

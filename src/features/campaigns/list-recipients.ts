@@ -3,7 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../kernel/v3/paging.ts'
 import { statuses } from '../messages/model.ts'
-import { readProgress } from './progress-queries.ts'
+import { readProgress } from './progress.ts'
 import {
   listRecipientEvents,
   listRecipients,

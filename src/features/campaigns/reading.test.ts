@@ -14,7 +14,7 @@ async function sent() {
   const dora = await add('dora', 'suppressed')
   const event = (messageId: string, type: string, data?: object) => addEvent(accountId, messageId, type, data)
   for (const one of [anna, bob, cleo]) await event(one, 'sent')
-  await event(anna, 'delivery')
+  for (const one of [anna, bob]) await event(one, 'delivery')
   await event(anna, 'open', { classification: 'human', ip: '192.0.2.1', user_agent: 'Mail' })
   await event(anna, 'open', { classification: 'human' })
   await event(anna, 'click', { classification: 'human', url: 'https://shop.example/a' })

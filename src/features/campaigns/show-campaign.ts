@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { closed, Time, words } from '../../kernel/schema.ts'
 import { statuses as messageStatuses } from '../messages/model.ts'
 import { type CampaignRow, statuses } from './campaign-row.ts'
-import type { Progress } from './progress-queries.ts'
+import type { Progress } from './progress.ts'
 import { Statistics } from './statistics.ts'
 import { utmMedium, utmSource } from './utm.ts'
 

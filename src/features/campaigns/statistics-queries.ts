@@ -3,8 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import { int, row, text } from '../../kernel/row.ts'
 import { type Sql, sql } from '../../kernel/sql.ts'
 
-/** Which opens and clicks the account counts. */
-export type Counted = { robots: boolean; proxies: boolean }
+import type { Counted } from '../messages/counts/read-counts.ts'
 
 export const blocks = ['globalStats', 'campaignStats', 'statsByDomain', 'linksStats'] as const
 export type Block = (typeof blocks)[number]

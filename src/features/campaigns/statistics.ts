@@ -3,9 +3,16 @@ import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { closed } from '../../kernel/schema.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import {
+  type Counted,
+  type Counts,
+  countedBy,
+  readCountsBy,
+  tallyOf,
+} from '../messages/counts/read-counts.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { type Progress, readProgress } from './progress-queries.ts'
-import { type Block, type Counted, readStatistics, type StatisticsRow } from './statistics-queries.ts'
+import { type Progress, readProgress } from './progress.ts'
+import { type Block, readStatistics, type StatisticsRow } from './statistics-queries.ts'
 
 const Figure = Type.Integer()
 
@@ -53,10 +60,35 @@ export const statisticsWords = [
 ] as const
 export type StatisticsWord = (typeof statisticsWords)[number]
 
-export async function countedBy(ctx: Ctx): Promise<Counted> {
-  const settings = await readSettings(ctx)
-  return { robots: !settings.exclude_robot_activity, proxies: !settings.exclude_privacy_proxy_opens }
+/** Whole campaigns and lists are kept counted; domains and links are looked up in the events. */
+async function readBlock(ctx: Ctx, campaignIds: string[], block: Block): Promise<StatisticsRow[]> {
+  const { accountId } = ctx.caller
+  const counted = countedBy(await readSettings(ctx))
+  if (block === 'linksStats' || block === 'statsByDomain')
+    return readStatistics(ctx.db, accountId, { campaignIds, block, counted })
+  const by = block === 'globalStats' ? 'campaign' : 'list'
+  const counts = await readCountsBy(ctx.db, { accountId, campaignIds }, by)
+  return [...counts].map(([group, found]) => rowOf(group, found, counted)).filter(hasEvents)
 }
+
+function rowOf(group: string, counts: Counts, counted: Counted): StatisticsRow {
+  const [campaign_id = '', part = ''] = group.split(' ')
+  const { sent, delivered, deferred, complaints, unsubscriptions, ...tally } = tallyOf(counts, counted)
+  return {
+    ...{ campaign_id, part, sent, delivered, deferred, complaints, unsubscriptions },
+    hard_bounces: tally.hardBounces,
+    soft_bounces: tally.softBounces,
+    opens: tally.opens.total,
+    unique_opens: tally.opens.unique,
+    clicks: tally.clicks.total,
+    unique_clicks: tally.clicks.unique,
+    proxy_opens: counts['opens.privacy_proxy'] ?? 0,
+    trackable_opens: tallyOf(counts, { robots: false, proxies: false }).opens.unique,
+  }
+}
+
+/** The states of messages are counted apart from lists. */
+const hasEvents = ({ part, sent }: StatisticsRow) => part !== '0' || sent > 0
 
 /** Of each campaign, with the asked blocks filled and the others there but empty, as the provider does it. */
 export async function statisticsOf(
@@ -65,10 +97,9 @@ export async function statisticsOf(
   asked: readonly Block[],
 ): Promise<Map<string, Statistics>> {
   const campaignIds = campaigns.map(({ id }) => id)
-  const counted = await countedBy(ctx)
   const found = new Map<Block, StatisticsRow[]>()
   for (const block of campaignIds.length > 0 ? new Set(asked) : [])
-    found.set(block, await readStatistics(ctx.db, ctx.caller.accountId, { campaignIds, block, counted }))
+    found.set(block, await readBlock(ctx, campaignIds, block))
   const rowsOf = (block: Block, id: string) =>
     (found.get(block) ?? []).filter(({ campaign_id }) => campaign_id === id)
   return new Map(campaignIds.map((id) => [id, assembled((block) => rowsOf(block, id))]))

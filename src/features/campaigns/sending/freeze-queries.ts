@@ -81,16 +81,17 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
       insert into messages
         (id, account_id, key_id, status, source, mode, stream, sender, sender_name, recipient, subject, tag, tags,
          campaign_id, list_id, consent_source, variant, held_reason, message_id, created_at)
-      select ordered_uuid(${ms}::bigint, n), ${account_id}::bigint, ${campaign.key_id}::uuid,
+      select id, ${account_id}::bigint, ${campaign.key_id}::uuid,
              case when is_blocked then 'suppressed' when variant = 'R' then 'held' else 'queued' end,
              'campaign', ${campaign.mode}::text, 'marketing', ${sender.email}::text, ${sender.name ?? null}::text,
              email, ${subjectOf(campaign)}, ${tag}::text,
              case when ${tag}::text is not null then array[${tag}::text] end,
              ${id}::bigint, list_id, consent_source, variant,
              case when variant = 'R' then ${waitsForWinner}::text end,
-             '<' || replace(ordered_uuid(${ms}::bigint, n)::text, '-', '') || ${`@${domain}>`}::text,
+             '<' || replace(id::text, '-', '') || ${`@${domain}>`}::text,
              ${at}::timestamptz
-        from (${withVariants(campaign, recipientRows(account_id, recipients))}) r
+        from (select r.*, ordered_uuid(${ms}::bigint, n) as id
+                from (${withVariants(campaign, recipientRows(account_id, recipients))}) r) made
       returning id, status, recipient),
     blocked as (
       insert into message_events (id, account_id, message_id, type, at, data)
@@ -102,7 +103,13 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
                             where account_id = ${account_id}
                               and email in (l.recipient, erased_name(l.recipient))
                             limit 1) s on true
-       where l.status = 'suppressed')
+       where l.status = 'suppressed'),
+    counted as (
+      insert into message_count_changes (account_id, day, campaign_id, list_id, tag, consent_source, name, n)
+      select ${account_id}::bigint, counted_day(null, ${at}::timestamptz), ${id}::bigint, 0, '', '',
+             'status.' || status, count(*)
+        from listed
+       group by status)
     select count(*)::int as total, count(*) filter (where status <> 'suppressed')::int as waiting from listed`,
   )
 }

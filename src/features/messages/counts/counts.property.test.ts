@@ -4,6 +4,7 @@ import { makeApp } from '../../../../test/app.ts'
 import { runOnce } from '../../../kernel/job.ts'
 import { int, row } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { countFrozen } from './fixtures/frozen.ts'
 import {
   campaigns,
   chosen,
@@ -19,7 +20,7 @@ import {
   tags,
 } from './fixtures/histories.ts'
 import { foldCounts } from './fold.ts'
-import { countFrozen, readDomainRows } from './queries.ts'
+import { readDomainRows } from './queries.ts'
 import { progressOf, readCounts, readCountsBy, tallyOf } from './read-counts.ts'
 
 const app = await makeApp()

@@ -16,7 +16,7 @@ export type CountFilter = Days & {
   source?: string
 }
 
-export type Grouping = 'all' | 'month' | 'day' | 'campaign'
+export type Grouping = 'all' | 'month' | 'day' | 'campaign' | 'list'
 
 export type CountRow = { group: string; name: string; n: number }
 
@@ -27,6 +27,8 @@ const groups: Record<Grouping, Sql> = {
   month: sql`to_char(day, 'YYYY-MM')`,
   day: sql`to_char(day, 'YYYY-MM-DD')`,
   campaign: sql`campaign_id::text`,
+  // Of each campaign.
+  list: sql`campaign_id || ' ' || list_id`,
 }
 
 const onDays = ({ first, last }: Days) => sql`
@@ -141,15 +143,4 @@ export function foldDomainChanges(db: Db, limit: number) {
       on conflict (account_id, day, recipient_domain, name) do update set n = c.n + excluded.n)
     select count(*)::int as folded from gone`,
   )
-}
-
-/** To be called once, in the transaction that wrote all messages of a campaign: what they are from the start. */
-export function countFrozen(db: Db, accountId: string, campaignId: string) {
-  return db.run(sql`
-    insert into message_count_changes (account_id, day, campaign_id, list_id, tag, consent_source, name, n)
-    select account_id, counted_day(scheduled_at, created_at), campaign_id, 0, '', '', 'status.' || status, count(*)
-      from messages
-     where account_id = ${accountId}
-       and campaign_id = ${campaignId}
-     group by 1, 2, 3, 7`)
 }

@@ -2,6 +2,7 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { cancelCarts } from '../../events/automations/cancel-carts.ts'
 import { findCampaign } from '../queries.ts'
 import { readAmount, readCurrency } from './amount.ts'
 import {
@@ -42,7 +43,7 @@ export async function recordConversion(
   })
   // Another call with the same identifier was quicker.
   if (!made) return recordConversion(ctx, given)
-  // TO JOIN: here a purchase ends the reminders of abandoned carts: cancelCarts(ctx.db, { accountId, email, at }).
+  if (type === 'purchase') await cancelCarts(ctx.db, { accountId, email, at })
   return { isNew: true, conversion: made }
 }
 
