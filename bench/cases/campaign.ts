@@ -19,7 +19,7 @@ const links = Array.from(
   { length: 10 },
   (_, n) => `<li><a href="https://shop.example.com/news/2026/november/${n}?ref=news">Number ${n}</a></li>`,
 )
-export const html = [
+const html = [
   '<html><body><h1>Hello {{ contact.FIRSTNAME }}</h1>',
   `<p>To {{ contact.EMAIL }} in {{ contact.CITY }}, plan {{ contact.PLAN }}, {{ contact.POINTS }} points.</p>`,
   paragraph.repeat(15),
@@ -30,7 +30,7 @@ export const html = [
 type Ground = { owner: { accountId: string; keyId: string }; listId: number }
 
 /** A list of so many; one in a hundred has unsubscribed, and one in a hundred is suppressed. */
-export function fillList(url: string, count: number): Promise<Ground> {
+function fillList(url: string, count: number): Promise<Ground> {
   return onDatabase(url, async (client) => {
     const one = async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows[0]
     const key = await one('select id, account_id from api_keys limit 1')
