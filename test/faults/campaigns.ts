@@ -64,7 +64,8 @@ export function watch(db: Db, ids: string[]): { stop(): Promise<number> } {
   const looking = (async () => {
     while (!isOver) {
       for (const id of ids) {
-        const { total, sum, counts, status } = await progress(db, id)
+        const { total, sum, counts, kept, status } = await progress(db, id)
+        assert.deepEqual(kept, counts, `campaign ${id}, ${status}`)
         assert.equal(sum, total ?? 0, `campaign ${id}, ${status}: ${JSON.stringify(counts)} of ${total}`)
         if (status === 'sent')
           assert.ok(!counts.queued && !counts.held, `${id} is sent: ${JSON.stringify(counts)}`)

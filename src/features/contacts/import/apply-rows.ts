@@ -130,13 +130,14 @@ function applyConsent(draft: Draft, given: Consent): void {
 
 export type Change = { attribute: string; old_value: Value | null; new_value: Value | null }
 
-/** What is different now, or new, by attribute; identifiers and status stand among them. */
+/** What is different now, by attribute; identifiers and status stand among them. What a contact began with is no change. */
 export function changesOf({ before, now }: Draft): Change[] {
-  const [old, current] = [flat(before ?? nobody()), flat(now)]
+  if (!before) return []
+  const [old, current] = [flat(before), flat(now)]
   const names = new Set([...Object.keys(old), ...Object.keys(current)])
   return [...names]
     .map((name) => ({ attribute: name, old_value: old[name] ?? null, new_value: current[name] ?? null }))
-    .filter(({ old_value, new_value }) => old_value !== new_value && !isDeepStrictEqual(old_value, new_value))
+    .filter(({ old_value, new_value }) => !isDeepStrictEqual(old_value, new_value))
 }
 
 function flat({ attributes, email, ext_id, sms, status }: Draft['now']): Record<string, Value | null> {

@@ -49,16 +49,10 @@ describe('an import', () => {
     assert.deepEqual(ann.attributes, { FIRSTNAME: 'Ann', AGE: 3 })
     assert.deepEqual(bob.created_at, bob.modified_at, 'nothing changed')
     const history = await query(
-      `select attribute, old_value, new_value, source
-         from contact_history where account_id = $1 and contact_id = $2 order by id`,
-      [one.accountId, ann.id],
+      'select attribute, old_value, new_value, source from contact_history where account_id = $1',
+      [one.accountId],
     )
-    assert.deepEqual(history, [
-      { attribute: 'EMAIL', old_value: null, new_value: 'a@example.com', source: 'import' },
-      { attribute: 'FIRSTNAME', old_value: null, new_value: 'Ann', source: 'import' },
-      { attribute: 'AGE', old_value: null, new_value: 1, source: 'import' },
-      { attribute: 'AGE', old_value: 1, new_value: 3, source: 'import' },
-    ])
+    assert.deepEqual(history, [{ attribute: 'AGE', old_value: 1, new_value: 3, source: 'import' }])
   })
 
   test('erases with blank cells only when told to', async () => {
@@ -235,12 +229,10 @@ describe('an import', () => {
       { email: 'a@example.com', reason: 'manual', source: 'import' },
       { email: 'b@example.com', reason: 'manual', source: 'import' },
     ])
-    const changes = await query(
-      `select attribute, new_value from contact_history where account_id = $1 and attribute = 'STATUS'`,
-      [one.accountId],
-    )
-    const stopped = { attribute: 'STATUS', new_value: 'unsubscribed' }
-    assert.deepEqual(changes, [stopped, stopped])
+    const [change] = await query('select attribute, new_value from contact_history where account_id = $1', [
+      one.accountId,
+    ])
+    assert.deepEqual(change, { attribute: 'STATUS', new_value: 'unsubscribed' })
   })
 
   test('makes a new list, in a folder if one is named', async () => {
