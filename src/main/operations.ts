@@ -52,6 +52,7 @@ export type OperationNeeds = {
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
+  const fetching = { fetchAttachment: needs.fetchAttachment ?? fetchNothing }
   let described: ReturnType<typeof describeCapabilities> | undefined
   const operations: Operation[] = [
     getCapabilities(() => {
@@ -60,15 +61,15 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     }),
     getHealth(needs.probes),
     sendTransactional,
-    sendTransacEmail({ fetchAttachment: needs.fetchAttachment ?? fetchNothing }),
+    sendTransacEmail(fetching),
     emails.cancelTransacEmail,
     emails.getScheduledEmail,
     emails.listTransacEmails,
     emails.getTransacEmail,
     templates.listTemplatesV3,
-    templates.createTemplateV3,
+    templates.createTemplateV3(fetching),
     templates.getTemplateV3,
-    templates.updateTemplateV3,
+    templates.updateTemplateV3(fetching),
     templates.testTemplateV3,
     templates.deleteTemplateV3,
     listEmailEventsV3,
@@ -76,7 +77,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getAggregatedReport,
     listBlockedContacts,
     deleteBlockedContact,
-    ...campaignOperations({ ...needs, fetchAttachment: needs.fetchAttachment ?? fetchNothing }),
+    ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn,
     validateMessage(needs.dns),
     getMessage,

@@ -3,7 +3,6 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, storable } from '../../kernel/v3/lenient.ts'
 import { findTemplate, type UsedTemplate } from '../transactional/template-queries.ts'
-import type { FetchAttachment } from '../transactional/v3/attachments.ts'
 import { refuseBadTemplate } from '../transactional/v3/render.ts'
 import type { CampaignBody } from './body.ts'
 import { escapedSource, footerSource, headerSource, textSource, toFieldSource } from './campaign-source.ts'
@@ -12,18 +11,6 @@ import type { CampaignFields } from './queries.ts'
 // As the provider has them.
 const shortestHtml = 10
 const longestHtml = 1_000_000
-
-/** The same body with the HTML in place of its address, so that the act need not wait for anybody. */
-export async function fetchHtml(fetch: FetchAttachment, body: CampaignBody): Promise<CampaignBody> {
-  const url = given(body.htmlUrl)
-  if (url === undefined || given(body.htmlContent) !== undefined || body.templateId) return body
-  const fetched = await fetch(url).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    throw invalidParameter({ message: `htmlUrl could not be read: ${why}`, param: 'htmlUrl' })
-  })
-  const { htmlUrl: _read, ...rest } = body
-  return { ...rest, htmlContent: storable(fetched.toString('utf8')) }
-}
 
 /** At most one of them. */
 export function refuseSeveralContents({ htmlContent, htmlUrl, templateId }: CampaignBody): void {

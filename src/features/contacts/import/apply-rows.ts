@@ -130,7 +130,7 @@ function applyConsent(draft: Draft, given: Consent): void {
 
 export type Change = { attribute: string; old_value: Value | null; new_value: Value | null }
 
-/** What is different now, by attribute; identifiers and status stand among them. What a contact began with is no change. */
+/** What is different now, by attribute, identifiers and status among them. What a contact begins with is no change. */
 export function changesOf({ before, now }: Draft): Change[] {
   if (!before) return []
   const [old, current] = [flat(before), flat(now)]

@@ -12,6 +12,8 @@ import {
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
 import { isOptinTag } from '../double-optin/ask-optin.ts'
+import type { FetchAttachment } from '../v3/attachments.ts'
+import { fetchHtml } from '../v3/fetch-html.ts'
 import { countTemplates, listTemplates, type TemplateRow } from './queries.ts'
 import { sendTest } from './send-test.ts'
 import {
@@ -57,6 +59,8 @@ function show(row: TemplateRow): Static<typeof Template> {
   }
 }
 
+type Fetching = { fetchAttachment: FetchAttachment }
+
 const shared = { area: 'Transactional', scope: 'email.send' } as const
 // What no identifier can be reaches no statement.
 const params = closed({ templateId: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) })
@@ -84,19 +88,21 @@ export const listTemplatesV3 = operation({
   return { count, templates: rows.map(show), next_cursor: nextCursor }
 })
 
-export const createTemplateV3 = operation({
-  ...shared,
-  name: 'template.create',
-  http: 'POST /v3/smtp/templates',
-  summary: 'Create a transactional template',
-  effect: 'change',
-  body: TemplateBody,
-  maxBodyBytes,
-  secret: ['htmlContent'],
-  status: 201,
-  reply: closed({ id: Type.Integer() }),
-  refusals: [templateInvalid],
-}).run(async (ctx, { body }) => ({ id: await createTemplate(ctx, body) }))
+export const createTemplateV3 = ({ fetchAttachment }: Fetching) =>
+  operation({
+    ...shared,
+    name: 'template.create',
+    http: 'POST /v3/smtp/templates',
+    summary: 'Create a transactional template',
+    effect: 'change',
+    body: TemplateBody,
+    prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
+    maxBodyBytes,
+    secret: ['htmlContent'],
+    status: 201,
+    reply: closed({ id: Type.Integer() }),
+    refusals: [templateInvalid],
+  }).run(async (ctx, { body }) => ({ id: await createTemplate(ctx, body) }))
 
 export const getTemplateV3 = operation({
   ...shared,
@@ -112,23 +118,25 @@ export const getTemplateV3 = operation({
   return { ...show(found), doiTemplate: isOptinTag(found.tag) }
 })
 
-export const updateTemplateV3 = operation({
-  ...shared,
-  name: 'template.update',
-  http: 'PUT /v3/smtp/templates/{templateId}',
-  summary: 'Change a transactional template',
-  effect: 'change',
-  params,
-  body: TemplateBody,
-  maxBodyBytes,
-  secret: ['htmlContent'],
-  status: 204,
-  reply: Type.Null(),
-  refusals: [notFound, templateInvalid],
-}).run(async (ctx, { params: { templateId }, body }) => {
-  await changeTemplate(ctx, templateId, body)
-  return null
-})
+export const updateTemplateV3 = ({ fetchAttachment }: Fetching) =>
+  operation({
+    ...shared,
+    name: 'template.update',
+    http: 'PUT /v3/smtp/templates/{templateId}',
+    summary: 'Change a transactional template',
+    effect: 'change',
+    params,
+    body: TemplateBody,
+    prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
+    maxBodyBytes,
+    secret: ['htmlContent'],
+    status: 204,
+    reply: Type.Null(),
+    refusals: [notFound, templateInvalid],
+  }).run(async (ctx, { params: { templateId }, body }) => {
+    await changeTemplate(ctx, templateId, body)
+    return null
+  })
 
 export const deleteTemplateV3 = operation({
   ...shared,

@@ -74,10 +74,7 @@ export async function deleteTemplate(ctx: Ctx, id: number): Promise<void> {
   throw invalidParameter({ message: 'An active template cannot be deleted; set isActive to false first' })
 }
 
-function refuseUnsupported({ htmlUrl, htmlContent, attachmentUrl }: TemplateBody): void {
-  if (given(htmlUrl) !== undefined && given(htmlContent) === undefined) {
-    throw invalidParameter({ message: 'htmlUrl is not supported: give htmlContent', param: 'htmlUrl' })
-  }
+function refuseUnsupported({ attachmentUrl }: TemplateBody): void {
   if (given(attachmentUrl) === undefined) return
   throw invalidParameter({
     message: 'attachmentUrl is not supported: attach the file when you send',
