@@ -34,7 +34,7 @@ describe('an A/B test', () => {
         insert into message_events (id, account_id, message_id, type, at, data)
         select gen_random_uuid(), account_id, id, 'open', now(),
                jsonb_build_object('classification', ${classification}::text)
-          from messages where campaign_id = ${id} and variant = ${variant} limit ${count}`)
+          from messages where campaign_id = ${id} and variant = ${variant} order by id limit ${count}`)
     await opened('B', 'human', 2)
     await opened('A', 'human', 1)
     await opened('A', 'human', 1)
