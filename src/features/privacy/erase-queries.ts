@@ -134,20 +134,17 @@ export function eraseFromLines(db: Db, { accountId, email, pattern }: Person, pa
     LinesErased,
     sql`
     with page as materialized (
-      select id, params::text as params
+      select id, strpos(lower(params::text), ${email}) > 0 and params::text ~* ${pattern} as is_about
         from audit_lines
        where account_id = ${accountId}
          ${when(page.after, (after) => sql`and id > ${after}`)}
        order by id
        limit ${page.limit}
     ), erased as (
-      update audit_lines l
-         set params = regexp_replace(p.params, ${pattern}, '[erased]', 'gi')::jsonb
-        from page p
-       where l.account_id = ${accountId}
-         and l.id = p.id
-         and strpos(lower(p.params), ${email}) > 0
-         and p.params ~* ${pattern}
+      update audit_lines
+         set params = regexp_replace(params::text, ${pattern}, '[erased]', 'gi')::jsonb
+       where account_id = ${accountId}
+         and id = any(array(select id from page where is_about))
       returning 1)
     select (select id from page order by id offset ${page.limit - 1}) as last,
            (select count(*)::int from erased) as erased`,
