@@ -1,5 +1,6 @@
 // Recurring background work. Each job runs in one process at a time, whoever gets its advisory lock, unless it says
 // that it claims its own rows.
+import { setMaxListeners } from 'node:events'
 import type { Db } from './db.ts'
 import type { Log } from './log.ts'
 import { bool, row } from './row.ts'
@@ -20,6 +21,8 @@ type Needs = { db: Db; log: Log; now: () => Date }
 
 export function startJobs(jobs: Job[], needs: Needs): RunningJobs {
   const stopping = new AbortController()
+  // Every job listens to it.
+  setMaxListeners(0, stopping.signal)
   const loops = jobs.map((job) => repeat(job, needs, stopping.signal))
   return {
     async stop() {

@@ -60,23 +60,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
       return described
     }),
     getHealth(needs.probes),
-    sendTransactional,
-    sendTransacEmail(fetching),
-    emails.cancelTransacEmail,
-    emails.getScheduledEmail,
-    emails.listTransacEmails,
-    emails.getTransacEmail,
-    templates.listTemplatesV3,
-    templates.createTemplateV3(fetching),
-    templates.getTemplateV3,
-    templates.updateTemplateV3(fetching),
-    templates.testTemplateV3,
-    templates.deleteTemplateV3,
-    listEmailEventsV3,
-    getEmailReports,
-    getAggregatedReport,
-    listBlockedContacts,
-    deleteBlockedContact,
+    ...transactionalOperations(fetching),
     ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn,
     validateMessage(needs.dns),
@@ -96,6 +80,28 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...eventOperations,
   ]
   return operations
+}
+
+function transactionalOperations(fetching: { fetchAttachment: FetchAttachment }): Operation[] {
+  return [
+    sendTransactional,
+    sendTransacEmail(fetching),
+    emails.cancelTransacEmail,
+    emails.getScheduledEmail,
+    emails.listTransacEmails,
+    emails.getTransacEmail,
+    templates.listTemplatesV3,
+    templates.createTemplateV3(fetching),
+    templates.getTemplateV3,
+    templates.updateTemplateV3(fetching),
+    templates.testTemplateV3,
+    templates.deleteTemplateV3,
+    listEmailEventsV3,
+    getEmailReports,
+    getAggregatedReport,
+    listBlockedContacts,
+    deleteBlockedContact,
+  ]
 }
 
 const fetchNothing: FetchAttachment = async () => {
