@@ -55,7 +55,7 @@ create index automations_list_id_idx on automations (account_id, list_id)
 -- One person's way through an automation.
 create table automation_runs (
   account_id    bigint not null references accounts (id),
-  id            uuid not null default uuidv7(),
+  id            uuid not null default ordered_uuid((extract(epoch from clock_timestamp()) * 1000)::bigint, 0),
   -- null: the scenario for abandoned carts that everybody has.
   automation_id uuid,
   contact_id    bigint,
