@@ -128,17 +128,22 @@ begin
 
   if not exists (select 1 from told where type not in ('sent', 'deferred')) then return null; end if;
 
-  with marked as (
-    update messages m
-       set seen = m.seen | b.bits
+  with locked as materialized (
+    select m.id, m.seen as was, m.seen | b.bits as is_now
       from (select message_id, bit_or(seen_bit(type, data)) as bits from told group by 1) b
-     where m.id = b.message_id
-       and m.seen | b.bits <> m.seen
-    returning with (old as before, new as after)
-              m.account_id, counted_day(m.scheduled_at, m.created_at) as day,
+      join messages m on m.id = b.message_id
+     where m.seen | b.bits <> m.seen
+     order by m.id
+       for no key update of m),
+  marked as (
+    update messages m
+       set seen = l.is_now
+      from locked l
+     where m.id = l.id
+    returning m.account_id, counted_day(m.scheduled_at, m.created_at) as day,
               counted_campaign(m.campaign_id, m.stream) as campaign_id, coalesce(m.list_id, 0) as list_id,
               coalesce(m.tag, '') as tag, coalesce(m.consent_source, '') as consent_source, m.recipient,
-              before.seen as was, after.seen as is_now),
+              l.was, l.is_now),
   named as materialized (select k.*, s.name, s.n from marked k cross join lateral seen_names(k.was, k.is_now) s),
   counted as (
     insert into message_count_changes (account_id, day, campaign_id, list_id, tag, consent_source, name, n)
