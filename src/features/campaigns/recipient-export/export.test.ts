@@ -177,6 +177,7 @@ const many = (accountId: string, id: number, count: number) =>
       (id, account_id, key_id, status, source, mode, stream, sender, recipient, subject, campaign_id, message_id,
        created_at)
     select lpad(to_hex(n), 32, '0')::uuid, ${accountId}, gen_random_uuid(),
-           case n % 2 when 0 then 'sent' else 'delivered' end, 'campaign', 'live', 'marketing', 'news@shop.example', 'p' || n || '@example.com', 'Hello', ${id}::bigint,
+           case n % 2 when 0 then 'sent' else 'delivered' end, 'campaign', 'live', 'marketing',
+           'news@shop.example', 'p' || n || '@example.com', 'Hello', ${id}::bigint,
            n::text, now()
       from generate_series(1, ${count}::int) n`)
