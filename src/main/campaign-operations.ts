@@ -3,6 +3,7 @@ import { previewCampaignOwn, sendCampaignOwn } from '../features/campaigns/api.o
 import * as campaigns from '../features/campaigns/api.v3.ts'
 import * as moves from '../features/campaigns/moves.api.v3.ts'
 import * as reading from '../features/campaigns/reading.api.v3.ts'
+import { exportRecipientsV3, sendReportV3 } from '../features/campaigns/reports.api.v3.ts'
 import type { LinkSource } from '../features/campaigns/send-test.ts'
 import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
 import type { Operation } from '../kernel/operation.ts'
@@ -30,5 +31,7 @@ export function campaignOperations(needs: CampaignNeeds): Operation[] {
     reading.listCampaignRecipientsV3,
     reading.getSharedUrlV3(needs),
     reading.getAbTestResultV3,
+    exportRecipientsV3,
+    sendReportV3,
   ]
 }

@@ -1,5 +1,7 @@
 // The background work of contacts: imports and exports, and forgetting what is kept for a while only.
+import { readRecipients } from '../features/campaigns/recipient-export/read-recipients.ts'
 import { deleteOldFiles } from '../features/contacts/export/queries.ts'
+import { readContacts } from '../features/contacts/export/read-contacts.ts'
 import { fileKeptMs } from '../features/contacts/export/read-file.ts'
 import { workExports } from '../features/contacts/export/work-exports.ts'
 import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
@@ -9,6 +11,9 @@ import { deleteOldOptins } from '../features/transactional/double-optin/queries.
 import type { Job } from '../kernel/job.ts'
 
 const before = (now: Date, ms: number) => new Date(now.getTime() - ms)
+
+/** What files are written of, by the names of their processes. */
+export const exportReaders = { EXPORTUSER: readContacts, EXPORTRECIPIENTS: readRecipients }
 
 export const contactJobs = (needs: Omit<ImportNeeds, 'db'>): Job[] => [
   { name: 'contacts.count', everySeconds: 2, run: foldCounts },
@@ -22,7 +27,7 @@ export const contactJobs = (needs: Omit<ImportNeeds, 'db'>): Job[] => [
     name: 'contacts.export',
     everySeconds: 1,
     claimsItsOwn: true,
-    run: (db, now) => workExports({ db, ...needs }, now),
+    run: (db, now) => workExports({ db, ...needs, readers: exportReaders }, now),
   },
   {
     name: 'contacts.forget',

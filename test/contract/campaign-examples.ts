@@ -32,6 +32,14 @@ export const campaignExamples: Record<string, Partial<Example>> = {
   'v3.campaign.recipients': { path: `${one}/recipients` },
   'v3.campaign.shared_url': { path: `${one}/sharedUrl` },
   'v3.campaign.ab_test': { path: `${one}/abTestCampaignResult` },
+  'v3.campaign.export_recipients': {
+    path: `${one}/exportRecipients`,
+    body: { recipientsType: 'nonOpeners', notifyURL: 'https://shop.example.com/exported' },
+  },
+  'v3.campaign.send_report': {
+    path: `${one}/sendReport`,
+    body: { language: 'en', email: { to: ['anna@example.com'], body: 'How the spring campaign went.' } },
+  },
 }
 
 type Prepare = (app: App, key: string) => Promise<Partial<Example>>
@@ -81,4 +89,6 @@ export const campaignPrepared: Record<string, Prepare> = {
   'v3.campaign.ab_test': async (app, key) => ({
     path: `/v3/emailCampaigns/${await makeCampaign(app, key, abTest)}/abTestCampaignResult`,
   }),
+  'v3.campaign.export_recipients': at('/exportRecipients'),
+  'v3.campaign.send_report': at('/sendReport', ['/sendNow', { confirm: true }]),
 }

@@ -1,4 +1,4 @@
-// The files of contact exports. No key: their address is the secret.
+// The files of exports. No key: their address is the secret.
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { findExportFile, pagesOf } from '../../features/contacts/export/read-file.ts'

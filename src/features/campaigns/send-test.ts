@@ -1,14 +1,11 @@
 // A campaign as its readers would see it, sent to its authors: marked, not tracked, and counted nowhere.
 import type { Ctx } from '../../kernel/ctx.ts'
-import { type Address, domainOf } from '../../kernel/email-address.ts'
+import { domainOf } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
-import { Refusal } from '../../kernel/refusal.ts'
-import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
-import { type Outgoing, queueMessages } from '../messages/queue-messages.ts'
-import { findSuppressed } from '../suppressions/queries.ts'
-import { distinct, readMailboxes } from '../transactional/v3/addresses.ts'
+import type { Outgoing } from '../messages/queue-messages.ts'
+import { readAuthors, writeToAuthors } from './authors.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { type Links, sharedLinks } from './links.ts'
 import { markTestSent } from './queries.ts'
@@ -28,8 +25,7 @@ export async function sendTest(
   links: LinkSource,
 ): Promise<string[]> {
   const campaign = await readCampaign(ctx, id)
-  const recipients = readTesters(emailTo)
-  await refuseSuppressed(ctx, recipients)
+  const recipients = await readAuthors(ctx, emailTo, { param: 'emailTo', most: mostTests })
   await refuseBadTemplates(campaign)
   const compiled = compileCampaign(campaign)
   const shared = await sharedLinksOf(links, campaign)
@@ -38,35 +34,14 @@ export async function sendTest(
     const attributes = await attributesOf(ctx, email)
     rendered.push(await renderCampaign(compiled, { email, attributes, links: shared }))
   }
-  const results = await queueMessages(
-    ctx.db,
+  await writeToAuthors(
+    ctx,
     rendered.map((one) => testOf(ctx, campaign, one)),
   )
-  const refused = results.find((result) => result instanceof Refusal)
-  if (refused) throw refused
   await markTestSent(ctx.db, refOf(ctx, campaign.id))
   return rendered.some(({ isFooterAdded }) => isFooterAdded)
     ? ['footer with an unsubscribe link was added']
     : []
-}
-
-function readTesters(emailTo: string[]): Address[] {
-  const mailboxes = emailTo.map((email) => ({ email }))
-  const recipients = distinct(readMailboxes(mailboxes, 'emailTo'))
-  if (recipients.length === 0) throw missingParameter({ message: 'emailTo is missing', param: 'emailTo' })
-  if (recipients.length <= mostTests) return recipients
-  throw invalidParameter({ message: `emailTo must have at most ${mostTests} entries`, param: 'emailTo' })
-}
-
-async function refuseSuppressed({ db, caller }: Ctx, recipients: Address[]): Promise<void> {
-  const refs = recipients.map(({ email }) => ({ accountId: caller.accountId, email: email.toLowerCase() }))
-  const blackListedEmails = (await findSuppressed(db, refs)).map(({ email }) => email)
-  if (blackListedEmails.length === 0) return
-  throw invalidParameter({
-    message: `On the suppression list: ${blackListedEmails.join(', ')}`,
-    param: 'emailTo',
-    fields: { unexistingEmails: [], withoutListEmails: [], blackListedEmails },
-  })
 }
 
 export async function sharedLinksOf(

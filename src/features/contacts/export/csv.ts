@@ -1,4 +1,5 @@
 // Lines of an export: separated by semicolons, as the provider's files are, and harmless when a spreadsheet opens them.
+import type { Value } from '../attributes/values.ts'
 import type { ContactRow } from '../contacts/row-queries.ts'
 
 /** What a column is called and what stands in it. */
@@ -33,15 +34,17 @@ export function headingOf(columns: string[]): string {
 
 export function contactLine(columns: string[], contact: ContactRow): string {
   return lineOf(
-    columns.map((name) => {
-      if (isOwnColumn(name)) return ownCells[name]?.(contact)
-      const value = contact.attributes[name]
-      return Array.isArray(value) ? value.join(',') : value
-    }),
+    columns.map((name) =>
+      isOwnColumn(name) ? ownCells[name]?.(contact) : attributeCell(contact.attributes[name]),
+    ),
   )
 }
 
-function lineOf(cells: Cell[]): string {
+export function attributeCell(value: Value | undefined): Cell {
+  return Array.isArray(value) ? value.join(',') : value
+}
+
+export function lineOf(cells: Cell[]): string {
   return `${cells.map(written).join(';')}\r\n`
 }
 

@@ -7,6 +7,7 @@ import { sql } from '../../../kernel/sql.ts'
 import { readCsv } from '../import/csv.ts'
 import { contactLine, headingOf } from './csv.ts'
 import { deleteOldFiles } from './queries.ts'
+import { readContacts } from './read-contacts.ts'
 import { workExports, workPage } from './work-exports.ts'
 
 let offsetMs = 0
@@ -19,6 +20,7 @@ const told: unknown[] = []
 const needs = {
   db,
   log: silentLog,
+  readers: { EXPORTUSER: readContacts },
   notify: async (url: string, message: object) => void told.push({ url, ...message }),
 }
 const soon = () => new Date(Date.now() + 1000)
@@ -218,6 +220,14 @@ describe('erasing a person', () => {
       assert.match((await one.read(id)).error, /erased/)
     }
     assert.equal((await fetched(before.export_url)).status, 200)
+  })
+
+  test('finds addresses that were made harmless', async () => {
+    const one = await account()
+    await one.add({ email: '-ann@example.com' })
+    const { export_url } = await one.exported({})
+    assert.match((await fetched(export_url)).text, /'-ann@/)
+    assert.equal((await erase(one, '-ann@example.com')).body.erased.export_files, 1)
   })
 
   test('makes an export under way start again without them', async () => {

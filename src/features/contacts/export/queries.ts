@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
-import { int, json, row, text } from '../../../kernel/row.ts'
+import { int, json, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { ProcessRef } from '../import/process-queries.ts'
 
@@ -10,31 +10,34 @@ export type ExportFilter = {
   leftListId?: string
 }
 
-export type ExportSettings = { columns: string[]; filter: ExportFilter; notifyUrl: string | null }
+/** Each kind of export, by the name of its process, has a filter of its own. */
+export type ExportSettings<Filter> = { columns: string[]; filter: Filter; notifyUrl: string | null }
+
+export type NewExport = { name: 'EXPORTUSER' | 'EXPORTRECIPIENTS'; settings: ExportSettings<unknown> }
 
 const Id = row<{ id: string }>({ id: text })
 
-export function insertExport(db: Db, accountId: string, settings: ExportSettings, at: Date) {
+export function insertExport(db: Db, accountId: string, { name, settings }: NewExport, at: Date) {
   return db.one(
     Id,
     sql`
     insert into processes (account_id, name, settings, due_at, created_at)
-    values (${accountId}, 'EXPORTUSER', ${JSON.stringify(settings)}, ${at}, ${at})
+    values (${accountId}, ${name}, ${JSON.stringify(settings)}, ${at}, ${at})
     returning id`,
   )
 }
 
-const Ref = row<{ account_id: string; id: string }>({ account_id: text, id: text })
+const Next = row<{ account_id: string; id: string; name: string }>({ account_id: text, id: text, name: text })
 
 /** The one with the least done first, so that a short export does not wait for the end of a long one. */
-export function nextExport(db: Db, now: Date) {
+export function nextExport(db: Db, names: string[], now: Date) {
   return db.maybe(
-    Ref,
+    Next,
     sql`
     -- all accounts: the job works for each of them
-    select account_id, id
+    select account_id, id, name
       from processes
-     where status in ('queued', 'processing') and name = 'EXPORTUSER' and due_at <= ${now}
+     where status in ('queued', 'processing') and name = any(${names}::text[]) and due_at <= ${now}
      order by next_chunk, id
      limit 1`,
   )
@@ -50,16 +53,16 @@ export function holdAgainstExports(db: Db, accountId: string) {
 }
 
 export type ClaimedExport = {
-  settings: ExportSettings
+  settings: ExportSettings<never>
   next_chunk: number
-  last_contact_id: string
+  read_to: string | null
   attempts: number
 }
 
 const Claimed = row<ClaimedExport>({
   settings: json(),
   next_chunk: int,
-  last_contact_id: text,
+  read_to: maybe(text),
   attempts: int,
 })
 
@@ -68,24 +71,24 @@ export function claimExport(db: Db, { accountId, id }: ProcessRef) {
   return db.maybe(
     Claimed,
     sql`
-    select settings, next_chunk, last_contact_id, attempts
+    select settings, next_chunk, read_to, attempts
       from processes
      where account_id = ${accountId} and id = ${id} and status in ('queued', 'processing')
        for update skip locked`,
   )
 }
 
-export type WrittenPage = { csv: string; lastContactId: string; contacts: number; fileToken: string | null }
+export type WrittenPage = { csv: string; readTo: string | null; lines: number; fileToken: string | null }
 
 /** A page of the file and the marker behind it. With a token the file is complete. */
 export async function addPage(db: Db, { accountId, id }: ProcessRef, page: WrittenPage, at: Date) {
-  const { csv, lastContactId, contacts, fileToken } = page
+  const { csv, readTo, lines, fileToken } = page
   await db.run(sql`
     insert into export_chunks (account_id, process_id, number, csv)
     select account_id, id, next_chunk, ${csv} from processes where account_id = ${accountId} and id = ${id}`)
   await db.run(sql`
     update processes
-       set next_chunk = next_chunk + 1, last_contact_id = ${lastContactId}, total = total + ${contacts},
+       set next_chunk = next_chunk + 1, read_to = ${readTo}, total = total + ${lines},
            attempts = 0, file_token = ${fileToken},
            status = case when ${fileToken}::text is null then 'processing' else 'completed' end,
            completed_at = case when ${fileToken}::text is not null then greatest(${at}::timestamptz, created_at) end
@@ -151,7 +154,7 @@ export function listFiles(db: Db, accountId: string) {
 
 const Found = row<{ number: number }>({ number: int })
 
-/** A page among these that names the address. */
+/** A page among these that names the address, also where it begins with what a spreadsheet would run. */
 export function findInPages(
   db: Db,
   { accountId, id }: ProcessRef,
@@ -168,7 +171,7 @@ export function findInPages(
        and number >= ${from}
        and number < ${to}
        and strpos(lower(csv), ${email}) > 0
-       and csv ~* ${pattern}
+       and (csv ~* ${pattern} or regexp_replace(csv, '''(?=[-=+@])', '', 'g') ~* ${pattern})
      limit 1`,
   )
 }
@@ -178,7 +181,7 @@ export async function dropFile(db: Db, ref: ProcessRef) {
   await deletePages(db, ref)
   await db.run(sql`
     update processes
-       set next_chunk = 0, last_contact_id = 0, total = 0, file_token = null,
+       set next_chunk = 0, read_to = null, total = 0, file_token = null,
            error = case when status = 'completed'
                         then 'The file was deleted because a person in it was erased; export again.' end
      where account_id = ${ref.accountId}

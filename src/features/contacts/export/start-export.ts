@@ -39,7 +39,8 @@ export async function startExport(ctx: Ctx, body: ExportBody): Promise<number> {
   const filter = await readFilter(ctx, body.customContactFilter)
   const columns = await readColumns(ctx, body.exportAttributes ?? [])
   const settings = { columns, filter, notifyUrl: readUrl(body.notifyUrl, 'notifyUrl') }
-  return Number((await insertExport(ctx.db, ctx.caller.accountId, settings, ctx.now)).id)
+  const asked = { name: 'EXPORTUSER', settings } as const
+  return Number((await insertExport(ctx.db, ctx.caller.accountId, asked, ctx.now)).id)
 }
 
 type Given = Static<typeof Filter> | null | undefined
@@ -83,12 +84,18 @@ async function readList({ db, caller }: Ctx, id: number | null | undefined): Pro
 }
 
 /** The address is always there: without it nobody could find a person in the file. */
-async function readColumns({ db, caller }: Ctx, asked: string[]): Promise<string[]> {
-  const known = (await listAttributes(db, caller.accountId)).filter(({ category }) => category !== 'global')
-  if (asked.length === 0) return allColumns(known.map(({ name }) => name))
+async function readColumns(ctx: Ctx, asked: string[]): Promise<string[]> {
+  const known = await attributeColumns(ctx)
+  if (asked.length === 0) return allColumns(known)
   const names = [...new Set(['EMAIL', ...asked.map((name) => name.trim().toUpperCase())])]
-  const unknown = names.find((name) => !isOwnColumn(name) && !known.some((one) => one.name === name))
+  const unknown = names.find((name) => !isOwnColumn(name) && !known.includes(name))
   if (unknown === undefined) return names
   const message = `exportAttributes names ${JSON.stringify(unknown)}, which is no attribute`
   throw invalidParameter({ message, param: 'exportAttributes' })
+}
+
+/** The attributes that each contact has a value of its own for. */
+export async function attributeColumns({ db, caller }: Ctx): Promise<string[]> {
+  const attributes = await listAttributes(db, caller.accountId)
+  return attributes.filter(({ category }) => category !== 'global').map(({ name }) => name)
 }

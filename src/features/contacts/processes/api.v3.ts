@@ -64,7 +64,7 @@ function show(found: ProcessRow, baseUrl: string): Static<typeof Process> {
     id: Number(found.id),
     name,
     status: found.status,
-    info: name === 'EXPORTUSER' ? { export: { total: found.total } } : { import: importOf(found) },
+    info: name === 'IMPORTUSER' ? { import: importOf(found) } : { export: { total: found.total } },
     ...(token === null ? {} : { export_url: exportUrl(baseUrl, token) }),
     created_at: found.created_at.toISOString(),
     completed_at: found.completed_at?.toISOString() ?? null,

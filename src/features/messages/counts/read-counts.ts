@@ -67,8 +67,8 @@ export function tallyOf(counts: Counts, { robots, proxies }: Counted) {
 }
 
 // The bits of messages.seen.
-const openBits = ({ robots, proxies }: Counted) => 1 | (proxies ? 2 : 0) | (robots ? 4 : 0)
-const clickBits = ({ robots }: { robots: boolean }) => 8 | 16 | (robots ? 32 : 0)
+export const openBits = ({ robots, proxies }: Counted) => 1 | (proxies ? 2 : 0) | (robots ? 4 : 0)
+export const clickBits = ({ robots }: { robots: boolean }) => 8 | 16 | (robots ? 32 : 0)
 
 function messagesSeen(counts: Counts, bits: number): number {
   return Object.entries(counts)
