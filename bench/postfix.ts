@@ -31,7 +31,7 @@ export async function startPostfix(): Promise<{ port: number; stop: Stop } | und
   }
 }
 
-// Everything that is taken stays in the queue: nothing leaves the machine.
+// Everything that is taken is kept on hold: nothing leaves the machine, and nothing works on it while others are measured.
 const mainConf = (folder: string) => `compatibility_level = 3.6
 queue_directory = ${folder}/queue
 data_directory = ${folder}/data
@@ -40,8 +40,7 @@ mydestination =
 inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
 mynetworks = 127.0.0.0/8
-default_transport = smtp
-defer_transports = smtp
+smtpd_client_restrictions = check_client_access static:HOLD
 smtpd_client_connection_count_limit = 0
 smtpd_peername_lookup = no
 `

@@ -16,7 +16,7 @@ async function fillContacts(url: string, count: number): Promise<void> {
   await onDatabase(url, async (client) => {
     await client.query(`
       insert into contact_attributes (account_id, name, category, type, created_at)
-      select id, name, 'normal', type, now()
+      select accounts.id, a.name, 'normal', a.type, now()
         from accounts, (values ('CITY', 'text'), ('AGE', 'float')) as a (name, type)`)
     await client.query(
       `insert into lists (account_id, name, created_at) select id, 'All', now() from accounts`,

@@ -10,6 +10,7 @@ import { pageOfContacts } from './list-contacts.ts'
 import type { ContactRef } from './queries.ts'
 import { IdentifierType, readContact, readRef } from './read-ref.ts'
 import { Contact, showContacts } from './show-contact.ts'
+import { ContactStatistics, readStatisticsRange, statisticsOf, statisticsQuery } from './statistics.ts'
 import { changeTags, pageOfChanges, TagsBody } from './trail.ts'
 import { changeContact, contactExists, createContact, removeContact, resubscribe } from './write-contact.ts'
 
@@ -71,13 +72,14 @@ export const getContactV3 = operation({
   http: 'GET /v3/contacts/{identifier}',
   summary: 'Read a contact',
   params,
-  query: typeQuery,
-  reply: closed({ ...Contact.properties, statistics: Type.Object({}) }),
-  refusals: [notFound],
-}).run(async (ctx, { params: { identifier }, query }) => ({
-  ...(await shown(ctx, readRef(identifier, query.identifierType))),
-  statistics: {},
-}))
+  query: closed({ ...typeQuery.properties, ...statisticsQuery }),
+  reply: closed({ ...Contact.properties, statistics: ContactStatistics }),
+  refusals: [notFound, outOfRange],
+}).run(async (ctx, { params: { identifier }, query }) => {
+  const range = readStatisticsRange(ctx, query)
+  const contact = await shown(ctx, readRef(identifier, query.identifierType))
+  return { ...contact, statistics: await statisticsOf(ctx, contact.email ?? null, range) }
+})
 
 export const updateContactV3 = operation({
   ...writes,
@@ -183,9 +185,11 @@ export const contactCampaignStatsV3 = operation({
   http: 'GET /v3/contacts/{identifier}/campaignStats',
   summary: 'What campaigns did with a contact',
   params,
-  reply: Type.Object({}),
-  refusals: [notFound],
-}).run(async (ctx, { params: { identifier } }) => {
-  await readContact(ctx, readRef(identifier))
-  return {}
+  query: closed({ ...typeQuery.properties, ...statisticsQuery }),
+  reply: ContactStatistics,
+  refusals: [notFound, outOfRange],
+}).run(async (ctx, { params: { identifier }, query }) => {
+  const range = readStatisticsRange(ctx, query)
+  const { email } = await readContact(ctx, readRef(identifier, query.identifierType))
+  return statisticsOf(ctx, email, range)
 })

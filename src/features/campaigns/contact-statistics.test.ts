@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { addEvent, addMessage, call, create, put, shop } from './fixtures/campaigns.ts'
+
+async function sentTo(name: string) {
+  const made = await shop([name])
+  const { accountId, key, listId } = made
+  const id = await create(key, { recipients: { listIds: [listId] } })
+  await put(id, 'sent')
+  const message = await addMessage({ accountId, id, name, status: 'delivered', listId })
+  const event = (type: string, data?: object) => addEvent(accountId, message, type, data)
+  return { ...made, id, event, stats: `/v3/contacts/${name}@example.com/campaignStats` }
+}
+
+const eventTime = '2026-11-01T11:00:00.000Z'
+const dates = 'startDate=2026-10-20&endDate=2026-11-10'
+
+describe('what campaigns did with a contact', () => {
+  test('is told by campaign, with only what there is', async () => {
+    const { key, id, event, stats } = await sentTo('anna')
+    const [other, url] = [{ classification: 'robot' }, 'https://shop.example/a']
+    const told = async () => (await call(key, 'GET', `${stats}?${dates}`)).body
+    assert.deepEqual(await told(), {})
+    for (const type of ['sent', 'delivery']) await event(type)
+    for (let i = 0; i < 2; i++) await event('open', { classification: 'human', ip: '192.0.2.1' })
+    await event('open', other)
+    await event('click', { ...other, url })
+    await event('click', { classification: 'human', url, ip: '192.0.2.1' })
+    await event('unsubscribe', { scope: 'all' })
+    const at = { campaignId: id, eventTime }
+    const seen = { eventTime, ip: '192.0.2.1' }
+    const expected = {
+      messagesSent: [at],
+      delivered: [at],
+      opened: [{ campaignId: id, count: 2, ...seen }],
+      clicked: [{ campaignId: id, links: [{ url, count: 1, ...seen }] }],
+      unsubscriptions: { userUnsubscription: [{ ...at, ip: null }], adminUnsubscription: [] },
+    }
+    assert.deepEqual(await told(), expected)
+    const whole = await call(key, 'GET', `/v3/contacts/anna@example.com?${dates}`)
+    assert.deepEqual(whole.body.statistics, expected)
+  })
+
+  test('bounces and complaints too; nothing outside the dates, nothing of another account', async () => {
+    const one = await sentTo('bob')
+    const other = await sentTo('bob')
+    await one.event('bounce', { bounce_type: 'hard' })
+    await one.event('complaint')
+    const { body } = await call(one.key, 'GET', `${one.stats}?${dates}`)
+    assert.deepEqual(Object.keys(body), ['hardBounces', 'complaints'])
+    assert.deepEqual((await call(other.key, 'GET', `${other.stats}?${dates}`)).body, {})
+    const before = `${one.stats}?startDate=2026-10-01&endDate=2026-10-10`
+    assert.deepEqual((await call(one.key, 'GET', before)).body, {})
+  })
+
+  test('bad dates and unknown contacts are refused', async () => {
+    const { key, stats } = await sentTo('cleo')
+    assert.equal((await call(key, 'GET', `${stats}?startDate=2026-10-01`)).status, 400)
+    assert.equal((await call(key, 'GET', `${stats}?startDate=2020-01-01&endDate=2026-10-01`)).status, 400)
+    assert.equal((await call(key, 'GET', '/v3/contacts/nobody@example.com/campaignStats')).status, 404)
+  })
+})
