@@ -1,4 +1,5 @@
 // Contacts and all that hangs on them.
+import { getListV3 } from '../features/campaigns/list.api.v3.ts'
 import * as attributes from '../features/contacts/attributes/api.v3.ts'
 import * as contacts from '../features/contacts/contacts/api.v3.ts'
 import { exportContactsV3 } from '../features/contacts/export/api.v3.ts'
@@ -27,6 +28,7 @@ export function contactOperations(needs: ContactNeeds): Operation[] {
     batchContactsV3,
     ...Object.values(attributes),
     ...Object.values(lists),
+    getListV3,
     ...Object.values(folders),
     listProcessesV3(needs.baseUrl),
     getProcessV3(needs.baseUrl),

@@ -172,3 +172,12 @@ describe('a message as a page', () => {
     assert.equal((await app.call('GET', pathOf(sharedUrl), { key: null })).status, 404)
   })
 })
+
+test('a list tells what became of the campaigns sent to it', async () => {
+  const { key, id, listId } = await sent()
+  const read = async (query = '') => (await call(key, 'GET', `/v3/contacts/lists/${listId}${query}`)).body
+  assert.deepEqual((await read()).campaignStats, [{ campaignId: id, stats: figures }])
+  const whole = await read('?startDate=2026-11-01&endDate=2026-11-01')
+  assert.deepEqual([whole.name, whole.campaignStats.length], ['News', 1])
+  assert.deepEqual((await read('?startDate=2026-11-02&endDate=2026-11-03')).campaignStats, [])
+})

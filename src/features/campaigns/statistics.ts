@@ -2,7 +2,9 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { closed } from '../../kernel/schema.ts'
+import type { Range } from '../../kernel/v3/dates.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { dayOf } from '../accounts/usage/spend-sending.ts'
 import {
   type Counted,
   type Counts,
@@ -36,7 +38,7 @@ const figures = {
   appleMppOpens: Figure,
 }
 
-const Figures = closed(figures)
+export const Figures = closed(figures)
 
 export const Statistics = closed({
   globalStats: Figures,
@@ -140,6 +142,19 @@ function figuresOf(row: StatisticsRow | undefined): Static<typeof Figures> {
     opensRate: rate(row?.unique_opens ?? 0),
     appleMppOpens: row?.proxy_opens ?? 0,
   }
+}
+
+/** Of each campaign that was sent to a list: what became of those whom the list brought, on whole days. */
+export async function statisticsOfList(ctx: Ctx, listId: string, range: Range | undefined) {
+  const days = range && {
+    first: dayOf(range.since),
+    last: dayOf(new Date(range.until.getTime() - 1)),
+  }
+  const counted = countedBy(await readSettings(ctx))
+  const counts = await readCountsBy(ctx.db, { accountId: ctx.caller.accountId, listId, ...days }, 'campaign')
+  return [...counts]
+    .filter(([campaignId]) => Number(campaignId) > 0)
+    .map(([id, found]) => ({ campaignId: Number(id), stats: figuresOf(rowOf(id, found, counted)) }))
 }
 
 /** All blocks of one campaign, and how many of its messages are still to go. */

@@ -8,7 +8,7 @@ import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { Contact, showContacts } from '../contacts/show-contact.ts'
 import { AddBody, addContacts, RemoveBody, removeContacts } from './change-members.ts'
 import { countModifiedMembers, listMembers } from './member-queries.ts'
-import { listPage, pageOfLists, showWhole, WholeList } from './show-list.ts'
+import { listPage, pageOfLists } from './show-list.ts'
 import { changeList, createList, ListBody, readList, removeList } from './write-list.ts'
 
 const read = { area: 'Contacts', scope: 'contacts.read', effect: 'read' } as const
@@ -36,16 +36,6 @@ export const createListV3 = operation({
   reply: closed({ id: Type.Integer() }),
   refusals: [notFound],
 }).run(async (ctx, { body }) => ({ id: await createList(ctx, body) }))
-
-export const getListV3 = operation({
-  ...read,
-  name: 'list.get',
-  http: 'GET /v3/contacts/lists/{id}',
-  summary: 'Read a contact list',
-  params,
-  reply: WholeList,
-  refusals: [notFound],
-}).run(async (ctx, { params: { id } }) => showWhole(await readList(ctx, id)))
 
 export const updateListV3 = operation({
   ...write,

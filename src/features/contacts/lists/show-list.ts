@@ -16,12 +16,7 @@ const fields = {
 
 const List = closed(fields)
 
-export const WholeList = closed({
-  ...fields,
-  createdAt: Time,
-  dynamicList: Type.Boolean(),
-  campaignStats: Type.Array(Type.Unknown()),
-})
+export const WholeList = closed({ ...fields, createdAt: Time, dynamicList: Type.Boolean() })
 
 function show({ id, name, folder_id, subscribers }: ListRow): Static<typeof List> {
   return {
@@ -35,7 +30,7 @@ function show({ id, name, folder_id, subscribers }: ListRow): Static<typeof List
 }
 
 export function showWhole(found: ListRow): Static<typeof WholeList> {
-  return { ...show(found), createdAt: found.created_at.toISOString(), dynamicList: false, campaignStats: [] }
+  return { ...show(found), createdAt: found.created_at.toISOString(), dynamicList: false }
 }
 
 export const listPage = closed({
