@@ -1,5 +1,5 @@
 // Contacts by the million: pages and look-ups; and an import against what the database itself can do.
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -79,11 +79,15 @@ async function post(url: string, body: object): Promise<Record<string, unknown>>
 const importRows = 20_000
 const attributes = ['FIRSTNAME', 'LASTNAME', 'CITY', 'AGE', 'JOB']
 
-function csvOf(batch: number): string {
+/** What the system has given to the process, in megabytes. */
+async function memoryOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
+}
+
+function csvOf(batch: number, rows = importRows): string {
   const line = (n: number) => `b${batch}n${n}@example.org;Anna;N${n};City${n % 10};${n % 90};Job${n % 40}`
-  return [`EMAIL;${attributes.join(';')}`, ...Array.from({ length: importRows }, (_, n) => line(n))].join(
-    '\n',
-  )
+  return [`EMAIL;${attributes.join(';')}`, ...Array.from({ length: rows }, (_, n) => line(n))].join('\n')
 }
 
 export async function benchImport(): Promise<Figure[]> {
@@ -106,7 +110,16 @@ export async function benchImport(): Promise<Figure[]> {
       return onDatabase(database.url, (client) => copySeconds(client, file, Number(id)))
     }
     const figure = await compare({ name, anchor, wanted: 0 }, measure, copied)
-    return [{ ...figure, atMost: 2.5 }]
+    const memory = async (rows: number) => {
+      for (let i = 0; i < 3; i++) await importSeconds(service.url, csvOf(++batch, rows), Number(id))
+      return memoryOf(service.pid)
+    }
+    const [anchorMeasured, measured] = [await memory(importRows / 20), await memory(importRows)]
+    const grown = { measured, anchorMeasured, ratio: measured / anchorMeasured, wanted: 0, atMost: 1.2 }
+    return [
+      { ...figure, atMost: 2.5 },
+      { name: `memory after such imports, MB`, anchor: 'after a twentieth of the rows', ...grown },
+    ]
   } finally {
     await rm(folder, { recursive: true })
     await service.stop()
@@ -127,9 +140,9 @@ async function importSeconds(url: string, fileBody: string, listId: number): Pro
     const response = await fetch(`${url}/v3/processes/${processId}`, { headers: { 'api-key': benchKey } })
     const { status, info } = (await response.json()) as {
       status: string
-      info: { import: { created: number } }
+      info: { import: { created: number; total: number } }
     }
-    if (status === 'completed' && info.import.created === importRows) break
+    if (status === 'completed' && info.import.created === info.import.total) break
     if (status === 'failed' || status === 'completed')
       throw new Error(`the import ${status}: ${JSON.stringify(info)}`)
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -99,12 +99,11 @@ export function recipientRows(accountId: string, recipients: ResolvedRecipients)
                     then exists (select 1
                                    from suppressions s
                                   where s.account_id = ${accountId}
-                                    and s.email = erased_name(c.email, i.address_key))
+                                    and s.email = erased_name(c.email, (select address_key from installation)))
                     else false
                end) as is_suppressed
       from (${brought(accountId, recipients)}) b
       join contacts c on c.account_id = ${accountId} and c.id = b.contact_id
-     cross join installation i
      where c.email is not null
        and not exists (select 1
                          from list_members x
