@@ -21,7 +21,7 @@ describe('lists', () => {
   test('are created in a folder, read, changed and deleted', async () => {
     const folderId = await createFolder()
     const id = await create({ folderId })
-    const { body } = await app.call('GET', `${base}/${id}?startDate=2026-01-01`)
+    const { body } = await app.call('GET', `${base}/${id}?startDate=2026-01-01&endDate=2026-01-31`)
     assert.deepEqual(
       { ...body, createdAt: 0 },
       {

@@ -145,7 +145,7 @@ describe('processes', () => {
   })
 })
 
-test('twenty thousand rows with five values and a list are worked off in seconds', async (context) => {
+test('twenty thousand rows with five values and a list are worked off in seconds, not minutes', async (context) => {
   const one = await account()
   const list = await makeList(one)
   const lines = Array.from(
@@ -156,11 +156,28 @@ test('twenty thousand rows with five values and a list are worked off in seconds
     fileBody: `EMAIL;FIRSTNAME;AGE;VIP;BIRTH;PLAN\n${lines.join('\n')}`,
     listIds: [list],
   })
-  const started = performance.now()
-  await workImports(needs, soon())
-  const took = performance.now() - started
+  const took = await timed(() => workImports(needs, soon()))
   assert.equal((await processOf(one, id)).info.import.created, 20_000)
-  // With a line of history for each value; far more than it takes on a machine that does nothing else.
-  assert.ok(took < 30_000, `${took} ms`)
+  const other = await account()
+  const plain = await timed(() => insertPlainly(other.accountId, 20_000))
+  // A multiple of what the database itself needs at the same time, since machines differ; the bench has the exact figure.
+  assert.ok(took < 15 * plain, `${took} ms, ${plain} ms by the database alone`)
   context.diagnostic(`20000 rows in ${Math.round(took)} ms`)
 })
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+function insertPlainly(accountId: string, count: number) {
+  return query(
+    `insert into contacts (account_id, email, attributes, created_at, modified_at)
+     select $1, 'q' || n || '@example.com',
+            jsonb_build_object('FIRSTNAME', 'Name ' || n, 'AGE', n, 'VIP', true, 'BIRTH', '1990-01-01', 'PLAN', 1),
+            now(), now()
+       from generate_series(1, $2::int) n`,
+    [accountId, count],
+  )
+}
