@@ -31,7 +31,7 @@ export async function startPostfix(): Promise<{ port: number; stop: Stop } | und
   }
 }
 
-// Everything that is taken is kept on hold: nothing leaves the machine, and nothing works on it while others are measured.
+// Everything that is taken is kept on hold: nothing leaves the machine, and nothing works on it later.
 const mainConf = (folder: string) => `compatibility_level = 3.6
 queue_directory = ${folder}/queue
 data_directory = ${folder}/data

@@ -161,7 +161,7 @@ test('twenty thousand rows with five values and a list are worked off in seconds
   const other = await account()
   const otherList = await makeList(other)
   const plain = await timed(() => insertPlainly(other.accountId, otherList))
-  // A multiple of what the database itself needs at the same time, since machines differ; the bench has the exact figure.
+  // A multiple of what the database itself needs, since machines differ; the bench has the exact figure.
   assert.ok(took < 20 * plain, `${took} ms, ${plain} ms by the database alone`)
   context.diagnostic(`20000 rows in ${Math.round(took)} ms, ${Math.round(plain)} by the database alone`)
 })
