@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { until } from '../../test/until.ts'
 import { compare, type Figure } from '../figure.ts'
 import { figureOf, p99Ms, secondDatabase, takeTurns } from '../pair.ts'
 import { benchKey, startDatabase, startService } from '../start.ts'
@@ -136,18 +137,18 @@ async function define(url: string, name: string, type: string): Promise<void> {
 async function importSeconds(url: string, fileBody: string, listId: number): Promise<number> {
   const started = performance.now()
   const { processId } = await post(`${url}/v3/contacts/import`, { fileBody, listIds: [listId] })
-  for (;;) {
-    const response = await fetch(`${url}/v3/processes/${processId}`, { headers: { 'api-key': benchKey } })
-    const { status, info } = (await response.json()) as {
-      status: string
-      info: { import: { created: number; total: number } }
-    }
-    if (status === 'completed' && info.import.created === info.import.total) break
-    if (status === 'failed' || status === 'completed')
-      throw new Error(`the import ${status}: ${JSON.stringify(info)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(() => isImported(`${url}/v3/processes/${processId}`), 'the import', 120_000)
   return (performance.now() - started) / 1000
+}
+
+type Told = { status: string; info: { import: { created: number; total: number } } }
+
+async function isImported(url: string): Promise<boolean> {
+  const response = await fetch(url, { headers: { 'api-key': benchKey } })
+  const { status, info } = (await response.json()) as Told
+  if (status === 'completed' && info.import.created === info.import.total) return true
+  if (status === 'failed' || status === 'completed') throw new Error(`${status}: ${JSON.stringify(info)}`)
+  return false
 }
 
 /** What the database needs for the same rows when nobody looks at them. */

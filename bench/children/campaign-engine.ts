@@ -1,7 +1,6 @@
 // A campaign from its start to an SMTP server: campaign-engine.ts DATABASE_URL SMTP_PORT COUNT PEM. Freezes, feeds and
 // sends what is in process; prints messages per second once it is warm.
 import { createPrivateKey, randomBytes } from 'node:crypto'
-import { openSmtpTransport } from '../../src/adapters/smtp-transport/smtp-transport.ts'
 import { campaignMail } from '../../src/features/campaigns/sending/campaign-mail.ts'
 import { campaignJobs } from '../../src/features/campaigns/sending/jobs.ts'
 import { unsubscribeKeysOf } from '../../src/features/contacts/unsubscribe/tokens.ts'
@@ -10,15 +9,14 @@ import { startDelivery } from '../../src/features/messages/deliver.ts'
 import { trackHtml } from '../../src/features/messages/tracking/track-message.ts'
 import { startJobs } from '../../src/kernel/job.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import type { Transport } from '../../src/kernel/ports.ts'
 import { openPools, openTrackingKeys } from '../../src/main/wire.ts'
+import { openCounted } from './counted.ts'
 
 const [url = '', port = '', count = '0', pem = ''] = process.argv.slice(2)
 const pools = openPools({ url, log: silentLog, strict: false })
 const { db } = pools
 const now = () => new Date()
 const baseUrl = 'https://mail.example.com'
-const upstream = openSmtpTransport({ url: `smtp://127.0.0.1:${port}?connections=20&messages=100000` })
 const dkim = {
   domain: 'example.com',
   selector: 's1',
@@ -28,25 +26,7 @@ const dkim = {
 const unsubscribe = unsubscribeKeysOf([randomBytes(32)])
 const keys = await openTrackingKeys(db)
 
-const warmUp = 2_000
-let started = 0
-let sent = 0
-let finished = () => {}
-const done = new Promise<void>((resolve) => {
-  finished = resolve
-})
-
-const transport: Transport = {
-  ...upstream,
-  async send(handover) {
-    const outcome = await upstream.send(handover)
-    if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(outcome)}`)
-    sent++
-    if (sent === warmUp) started = performance.now()
-    if (sent === Number(count)) finished()
-    return outcome
-  },
-}
+const { transport, done, rate } = openCounted({ port, count: Number(count), warmUp: 2_000 })
 
 const engine = startDelivery({
   db,
@@ -62,8 +42,8 @@ const engine = startDelivery({
 })
 const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })
 await done
-process.stdout.write(`${(sent - warmUp) / ((performance.now() - started) / 1000)}\n`)
+process.stdout.write(`${rate()}\n`)
 await jobs.stop()
 await engine.stop()
-await upstream.close()
+await transport.close()
 await pools.close()

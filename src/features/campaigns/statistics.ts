@@ -2,9 +2,8 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { closed } from '../../kernel/schema.ts'
-import type { Range } from '../../kernel/v3/dates.ts'
+import { dayOf, type Range } from '../../kernel/v3/dates.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
-import { dayOf } from '../accounts/usage/spend-sending.ts'
 import {
   type Counted,
   type Counts,

@@ -237,8 +237,7 @@ async function compose(
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
   const written = await needs.campaigns.write(due)
   if (!written) return { kind: 'interrupted' }
-  Object.assign(due, written)
-  return composeDue(needs, due, transport)
+  return composeDue(needs, { ...due, ...written }, transport)
 }
 
 /** A message that cannot be written down would come back at every lease for ever. Without the database, it waits. */

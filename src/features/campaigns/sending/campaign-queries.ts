@@ -1,7 +1,7 @@
 // The campaigns that background work looks at, and the moves that it makes itself.
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
-import { sql } from '../../../kernel/sql.ts'
+import { type Sql, sql } from '../../../kernel/sql.ts'
 import type { AbTest } from '../campaign-row.ts'
 
 export type Ref = { account_id: string; id: string }
@@ -21,6 +21,9 @@ export function startDue(db: Db, now: Date) {
                    limit 100
                      for update skip locked)`)
 }
+
+/** Before every message. */
+export const firstOfAll = '00000000-0000-0000-0000-000000000000'
 
 export type SendingRow = Ref & {
   in_force: string
@@ -62,21 +65,12 @@ const columns = sql`
  * The campaign's turn: whoever changes the state of its messages in bulk, or puts them into the queue, has this first
  * and asks for the messages in a later statement. Nothing when somebody else has it.
  */
-export function lockFree(db: Db, { account_id, id }: Ref) {
-  return db.maybe(
-    Sending,
-    sql`
-    select ${columns}
-      from campaigns c
-      join api_keys k on k.account_id = c.account_id and k.id = c.key_id
-     where c.account_id = ${account_id}
-       and c.id = ${id}
-       for update of c skip locked`,
-  )
-}
+export const lockFree = (db: Db, ref: Ref) => lock(db, ref, sql`skip locked`)
 
 /** The same, waiting for it. */
-export function lockWaiting(db: Db, { account_id, id }: Ref) {
+export const lockWaiting = (db: Db, ref: Ref) => lock(db, ref, sql``)
+
+function lock(db: Db, { account_id, id }: Ref, waiting: Sql) {
   return db.maybe(
     Sending,
     sql`
@@ -85,7 +79,7 @@ export function lockWaiting(db: Db, { account_id, id }: Ref) {
       join api_keys k on k.account_id = c.account_id and k.id = c.key_id
      where c.account_id = ${account_id}
        and c.id = ${id}
-       for update of c`,
+       for update of c ${waiting}`,
   )
 }
 
@@ -131,12 +125,6 @@ export function listFinished(db: Db) {
      where c.in_force = 'in_process'
        and c.followed = 'in_process'
        and c.spent_at is not null
-       and not exists (select 1
-                         from messages m
-                        where m.account_id = c.account_id
-                          and m.campaign_id = c.id
-                          and m.status = 'queued'
-                          and m.id > coalesce(c.fed_to, '00000000-0000-0000-0000-000000000000'))
        and not exists (select 1
                          from messages m
                         where m.account_id = c.account_id and m.campaign_id = c.id and m.status = 'held')

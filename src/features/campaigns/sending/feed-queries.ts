@@ -2,9 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
-import { Ref } from './campaign-queries.ts'
-
-const firstOfAll = '00000000-0000-0000-0000-000000000000'
+import { firstOfAll, Ref } from './campaign-queries.ts'
 
 export function listHungry(db: Db) {
   return db.many(

@@ -3,7 +3,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
-import { Ref, type SendingRow } from './campaign-queries.ts'
+import { firstOfAll, Ref, type SendingRow } from './campaign-queries.ts'
 
 export function listUnfollowed(db: Db) {
   return db.many(
@@ -22,8 +22,6 @@ export function listUnfollowed(db: Db) {
 export type SpanRow = { id: string; attempts: number }
 
 const Span = row<SpanRow>({ id: text, attempts: int })
-
-const firstOfAll = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The next messages in these states, in order. The statements that follow are given them by name: the planner knows

@@ -34,16 +34,6 @@ export function insertEventNames(db: Db, accountId: string, names: string[], at:
     on conflict do nothing`)
 }
 
-const Found = row<{ found: number }>({ found: int })
-
-/** Something when the address is that of a person who was erased. */
-export function findErased(db: Db, accountId: string, email: string) {
-  return db.maybe(
-    Found,
-    sql`select 1 as found from suppressions where account_id = ${accountId} and email = erased_name(${email})`,
-  )
-}
-
 export type EventFilter = Range & { contactIds?: string[]; names?: string[]; objectTypes?: string[] }
 
 function matches(filter: EventFilter): Sql {

@@ -5,9 +5,10 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { type ContactRef, findContact } from '../../contacts/contacts/queries.ts'
 import { changeContact, createContact } from '../../contacts/contacts/write-contact.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
+import { findSuppressed } from '../../suppressions/queries.ts'
 import { startEventRuns } from '../automations/run-queries.ts'
 import type { GivenEvent } from './event-body.ts'
-import { findErased, insertEventNames, insertEvents, type NewEvent } from './queries.ts'
+import { insertEventNames, insertEvents, type NewEvent } from './queries.ts'
 
 /** Finds or makes its contact and changes what the event says about it. Refused without a trace, or done whole. */
 export async function resolveEvent(ctx: Ctx, event: GivenEvent): Promise<NewEvent> {
@@ -73,7 +74,8 @@ async function makeContact(ctx: Ctx, refs: ContactRef[], attributes: Record<stri
 }
 
 async function refuseErased({ db, caller }: Ctx, email: string): Promise<void> {
-  if (!(await findErased(db, caller.accountId, email))) return
+  const found = await findSuppressed(db, [{ accountId: caller.accountId, email }])
+  if (!found.some(({ is_erased }) => is_erased)) return
   throw recipientSuppressed({
     message: `${email} was erased and does not become a contact again.`,
     param: 'identifiers.email_id',

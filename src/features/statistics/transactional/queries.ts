@@ -2,11 +2,9 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Range } from '../../../kernel/v3/dates.ts'
+import type { Counted } from '../../messages/counts/read-counts.ts'
 import { hasMessageId } from '../../messages/queries.ts'
 import type { ReportWord } from '../../transactional/v3/event-words.ts'
-
-/** Which opens and clicks the account counts. */
-export type Counted = { robots: boolean; proxies: boolean }
 
 // The provider's words. A request is the acceptance, which the message itself tells.
 const word = sql`

@@ -5,10 +5,10 @@ import { dayOf, daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/d
 import { storable } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice, readLimit, readOffset } from '../../../kernel/v3/paging.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
+import { countedBy } from '../../messages/counts/read-counts.ts'
 import { bracketed } from '../../transactional/v3/emails.ts'
 import { type FilterWord, wordsFor } from '../../transactional/v3/event-words.ts'
 import {
-  type Counted,
   type Counts,
   countEvents,
   countRequests,
@@ -20,14 +20,6 @@ import {
 export type Asked = { startDate?: string; endDate?: string; days?: number; tag?: string }
 
 const longestDays = 90
-
-async function countedBy(ctx: Ctx): Promise<Counted> {
-  const settings = await readSettings(ctx)
-  return {
-    robots: !settings.exclude_robot_activity,
-    proxies: !settings.exclude_privacy_proxy_opens,
-  }
-}
 
 export async function aggregatedReport(ctx: Ctx, query: Asked) {
   const range = readRangeOrDays(ctx, query, { usual: longestDays, most: longestDays })
@@ -52,7 +44,7 @@ async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay
   const { accountId } = ctx.caller
   const of = { range, tag: tag ? storable(tag) : undefined, byDay }
   const requests = await countRequests(ctx.db, accountId, of)
-  const counts = await countEvents(ctx.db, accountId, of, await countedBy(ctx))
+  const counts = await countEvents(ctx.db, accountId, of, countedBy(await readSettings(ctx)))
   return (day: string) => ({
     requests: requests.find((one) => one.day === day)?.requests ?? 0,
     ...countersOf(counts.find((one) => one.day === day)),
@@ -94,7 +86,7 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
     messageId: query.messageId ? bracketed(query.messageId) : undefined,
     templateId: query.templateId,
   }
-  const counted = await countedBy(ctx)
+  const counted = countedBy(await readSettings(ctx))
   const at = (row: EventRow) => `${row.at.toISOString()} ${row.id}`
   // As asked, since "the last days" are others tomorrow.
   const { limit: _limit, offset: _offset, cursor: _cursor, ...asked } = query

@@ -1,0 +1,35 @@
+// An SMTP upstream that counts what it hands over, warm after the first so many.
+import { openSmtpTransport } from '../../src/adapters/smtp-transport/smtp-transport.ts'
+import type { Transport } from '../../src/kernel/ports.ts'
+
+export type Counted = {
+  transport: Transport
+  /** All of them are handed over. */
+  done: Promise<void>
+  /** Messages per second since it was warm. */
+  rate(): number
+}
+
+type Count = { port: string; count: number; warmUp: number; onSent?: (sent: number) => void }
+
+export function openCounted({ port, count, warmUp, onSent }: Count): Counted {
+  const upstream = openSmtpTransport({ url: `smtp://127.0.0.1:${port}?connections=20&messages=100000` })
+  let [started, sent] = [0, 0]
+  let finished = () => {}
+  const done = new Promise<void>((resolve) => {
+    finished = resolve
+  })
+  const transport: Transport = {
+    ...upstream,
+    async send(handover) {
+      const outcome = await upstream.send(handover)
+      if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(outcome)}`)
+      sent++
+      if (sent === warmUp) started = performance.now()
+      onSent?.(sent)
+      if (sent === count) finished()
+      return outcome
+    },
+  }
+  return { transport, done, rate: () => (sent - warmUp) / ((performance.now() - started) / 1000) }
+}
