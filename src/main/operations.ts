@@ -4,6 +4,7 @@ import { relayTurns } from '../features/messages/relay/api.smtp.ts'
 
 import { getAccount, type Relay } from '../features/accounts/account/api.v3.ts'
 import { listAudit } from '../features/accounts/audit/api.own.ts'
+import { listNoticesOwn } from '../features/accounts/notices/api.own.ts'
 import { getSettings, updateSettings } from '../features/accounts/settings/api.own.ts'
 import { getUsage } from '../features/accounts/usage/api.own.ts'
 import { getCapabilities, getHealth } from '../features/discovery/api.own.ts'
@@ -74,6 +75,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getSettings,
     updateSettings,
     getUsage,
+    listNoticesOwn,
     getAccount(needs.relay),
     ...contactOperations(needs),
     ...statisticsOperations,
