@@ -1,7 +1,7 @@
 // A chunk of an import, one statement for all of its contacts.
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
-import { sql } from '../../../kernel/sql.ts'
+import { type Sql, sql } from '../../../kernel/sql.ts'
 import type { Consent, KnownContact } from './apply-rows.ts'
 
 const Known = row<KnownContact>({
@@ -18,25 +18,32 @@ const Known = row<KnownContact>({
 
 type Identifiers = { emails: string[]; extIds: string[]; phones: string[] }
 
-/** Locked in the order of their numbers, as every import does it. */
+/**
+ * Locked in the order of their numbers, as every import does it. Each is looked up by itself, from the given ones to
+ * the table: a plan that began with the contacts of the account, because the planner believes that there are none,
+ * would compare all of them with all given ones.
+ */
 export function lockKnown(db: Db, accountId: string, { emails, extIds, phones }: Identifiers) {
+  const found = (given: string[], column: Sql) => sql`
+         select c.id from unnest(${given}::text[]) as given
+          cross join lateral (select id from contacts
+                               where account_id = ${accountId} and ${column} = given limit 1) c`
   return db.many(
     Known,
     sql`
-    select id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source
-      from contacts
-     where account_id = ${accountId}
-       and id in (
-         select c.id from unnest(${emails}::text[]) as given
-           join contacts c on c.account_id = ${accountId} and c.email = given and c.email is not null
-         union all
-         select c.id from unnest(${extIds}::text[]) as given
-           join contacts c on c.account_id = ${accountId} and c.ext_id = given and c.ext_id is not null
-         union all
-         select c.id from unnest(${phones}::text[]) as given
-           join contacts c on c.account_id = ${accountId} and c.sms = given and c.sms is not null)
-     order by id
-       for no key update`,
+    select k.*
+      from (${found(emails, sql`email`)}
+             union
+            ${found(extIds, sql`ext_id`)}
+             union
+            ${found(phones, sql`sms`)}
+             order by id) f
+     cross join lateral (
+       select id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source
+         from contacts
+        where account_id = ${accountId} and id = f.id
+        limit 1
+          for no key update) k`,
   )
 }
 
@@ -69,7 +76,12 @@ export function insertContacts(db: Db, accountId: string, contacts: ContactField
 
 export type ContactUpdate = ContactFields & { id: string; removed: string[]; consented: boolean }
 
-/** A new consent takes the place of the old one whole: its address and wording were those of the old one. */
+/**
+ * The account stands beside each given row, not as a constant: the planner then begins with the given rows even when
+ * it believes that the account has no contacts.
+ *
+ * A new consent takes the place of the old one whole: its address and wording were those of the old one.
+ */
 export function updateContacts(db: Db, accountId: string, updates: ContactUpdate[], at: Date) {
   return db.run(sql`
     update contacts c
@@ -81,11 +93,13 @@ export function updateContacts(db: Db, accountId: string, updates: ContactUpdate
            consent_ip = case when u.consented then null else c.consent_ip end,
            consent_text = case when u.consented then null else c.consent_text end,
            modified_at = ${at}
-      from json_to_recordset(${JSON.stringify(updates)}::json)
-           as u (id bigint, email text, ext_id text, sms text, status text, sms_blacklisted boolean,
-                 attributes jsonb, removed text[], consent_date timestamptz, consent_source text,
-                 consented boolean)
-     where c.account_id = ${accountId}
+      from (select ${accountId}::bigint as account_id, *
+              from json_to_recordset(${JSON.stringify(updates)}::json)
+                   as n (id bigint, email text, ext_id text, sms text, status text, sms_blacklisted boolean,
+                         attributes jsonb, removed text[], consent_date timestamptz, consent_source text,
+                         consented boolean)
+            offset 0) u
+     where c.account_id = u.account_id
        and c.id = u.id`)
 }
 
@@ -115,11 +129,13 @@ const Count = row<{ count: number }>({ count: int })
  */
 export async function joinLists(db: Db, { accountId, listIds, at }: Lists, joining: Joining[]) {
   const given = sql`
-    json_to_recordset(${JSON.stringify(joining)}::json) as j (contact_id bigint, consented_at timestamptz)`
+    (select ${accountId}::bigint as account_id, *
+       from json_to_recordset(${JSON.stringify(joining)}::json) as n (contact_id bigint, consented_at timestamptz)
+     offset 0) j`
   await db.run(sql`
     delete from list_unsubscriptions u
      using ${given}
-     where u.account_id = ${accountId} and u.contact_id = j.contact_id
+     where u.account_id = j.account_id and u.contact_id = j.contact_id
        and u.list_id = any(${listIds}::bigint[]) and u.at < j.consented_at`)
   // One who left is no member either way, so what is still there keeps out.
   await db.run(sql`
@@ -131,16 +147,15 @@ export async function joinLists(db: Db, { accountId, listIds, at }: Lists, joini
        and l.id = any(${listIds}::bigint[])
        and not exists (select 1
                          from list_unsubscriptions u
-                        where u.account_id = l.account_id and u.list_id = l.id and u.contact_id = j.contact_id)
+                        where u.account_id = j.account_id and u.list_id = l.id and u.contact_id = j.contact_id)
     on conflict do nothing`)
   const { count } = await db.one(
     Count,
     sql`
     select count(distinct u.contact_id)::int as count
       from list_unsubscriptions u
-      join ${given} on j.contact_id = u.contact_id
-     where u.account_id = ${accountId}
-       and u.list_id = any(${listIds}::bigint[])`,
+      join ${given} on u.account_id = j.account_id and u.contact_id = j.contact_id
+     where u.list_id = any(${listIds}::bigint[])`,
   )
   return count
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from '../../../kernel/sql.ts'
 import {
   accepted,
   account,
@@ -156,7 +157,12 @@ test('twenty thousand rows with five values and a list are worked off in seconds
     fileBody: `EMAIL;FIRSTNAME;AGE;VIP;BIRTH;PLAN\n${lines.join('\n')}`,
     listIds: [list],
   })
-  const took = await timed(() => workImports(needs, soon()))
+  // The worst that the planner can be told: all rows were uncommitted when it counted them, so there are none.
+  await query('analyze')
+  await query(
+    `update pg_class set reltuples = 0 where relname in ('contacts', 'list_members', 'list_unsubscriptions')`,
+  )
+  const took = await timed(() => workImports(plannedEachTime(), soon()))
   assert.equal((await processOf(one, id)).info.import.created, 20_000)
   const other = await account()
   const otherList = await makeList(other)
@@ -165,6 +171,23 @@ test('twenty thousand rows with five values and a list are worked off in seconds
   assert.ok(took < 20 * plain, `${took} ms, ${plain} ms by the database alone`)
   context.diagnostic(`20000 rows in ${Math.round(took)} ms, ${Math.round(plain)} by the database alone`)
 })
+
+/** As when the plan of a statement was made at a bad moment: from statistics that say nothing of this account. */
+function plannedEachTime(): ImportNeeds {
+  const { db } = app.pools
+  const custom = sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`
+  return {
+    ...needs,
+    db: {
+      ...db,
+      transaction: (work) =>
+        db.transaction(async (tx) => {
+          await tx.run(custom)
+          return work(tx)
+        }),
+    },
+  }
+}
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
