@@ -129,6 +129,8 @@ describe('a running campaign', () => {
     const sentAt = performance.now()
     const { status } = await app.call('POST', '/api/v1/transactional/send', { key, body })
     assert.equal(status, 202)
+    // As the service does after each send.
+    engine.wake()
     const urgent = await until(
       async () => taken.find(({ recipient }) => recipient === 'urgent@example.com'),
       'the message',
