@@ -1,7 +1,7 @@
 // Anybody can write anything into DNS.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { startDnsServer, type Zone } from '../../../../test/stand-ins/dns-server.ts'
 import { openDns } from '../../../adapters/system-dns/system-dns.ts'
@@ -125,36 +125,54 @@ test('no answer makes a reading throw, run away or carry control characters', as
   )
 })
 
-describe('through a real server', () => {
-  const zone: Zone = {}
-  const server = startDnsServer(zone)
+const silent = async () => 'unreadable' as const
+const saying = (record: string): Dns => ({
+  txt: async () => [record],
+  cname: async () => [record],
+  mx: async () => [{ exchange: record, priority: 10 }],
+  addresses: silent,
+  exists: silent,
+})
 
-  test('bytes and lengths that nobody would write do no harm', async () => {
-    const dns = openDns({ servers: [await server], timeoutMs: 1_000 })
-    const bytes = Array.from({ length: 200 }, (_, i) => String.fromCharCode(i)).join('')
-    const bodies = [
-      bytes,
-      'x'.repeat(20_000),
-      `${'a '.repeat(5_000)}`,
-      ';'.repeat(5_000),
-      '%{i}'.repeat(3_000),
-    ]
-    bodies.push(
-      `include:${'a.'.repeat(3_000)}example`,
-      '/'.repeat(5_000),
-      '1'.repeat(5_000),
-      'a='.repeat(5_000),
-    )
-    for (const start of ['v=spf1 ', 'v=DMARC1; p=', 'v=DKIM1; p='])
-      for (const body of bodies) {
-        for (const name of ['', '_dmarc.', 'sel._domainkey.'])
-          zone[`${name}big.example TXT`] = [`${start}${body}`]
-        const begun = performance.now()
-        for (const reading of await readAll(dns, 'big.example')) assertFit(reading)
-        const took = performance.now() - begun
-        assert.ok(took < 2_500, `${start}${body.slice(0, 20)}: ${took} ms`)
-      }
-  })
+test('no length makes a reading slow', async () => {
+  // The most that an answer can carry.
+  const filled = (part: string) => part.repeat(64_000 / part.length)
+  const bodies = [
+    'x',
+    'a ',
+    ';',
+    '%{i}',
+    '/',
+    '1',
+    'a=',
+    'a.',
+    '-',
+    '%{s-',
+    'ip4:1 ',
+    'mailto:a@b,',
+    '=',
+  ].map(filled)
+  bodies.push(`include:${filled('a.')}`, `a:${filled('a/')}`, `rua=${filled('mailto:a@b.example,')}`)
+  for (const start of ['v=spf1 ', 'v=DMARC1; p=none;', 'v=DKIM1; p=', ''])
+    for (const body of bodies) {
+      const begun = performance.now()
+      for (const reading of await readAll(saying(`${start}${body}`), 'big.example')) assertFit(reading)
+      const took = performance.now() - begun
+      assert.ok(took < 500, `${start}${body.slice(0, 20)}: ${took} ms`)
+    }
+})
+
+test('every byte may come from a real server', async () => {
+  const bytes = Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('')
+  const zone: Zone = {}
+  for (const [name, start] of Object.entries({
+    '': 'v=spf1',
+    '_dmarc.': 'v=DMARC1;',
+    'sel._domainkey.': 'p=',
+  }))
+    zone[`${name}big.example TXT`] = [`${start} ${bytes.repeat(10)}`]
+  const dns = openDns({ servers: [await startDnsServer(zone)], timeoutMs: 1_000 })
+  for (const reading of await readAll(dns, 'big.example')) assertFit(reading)
 })
 
 test('all readings of a domain take as long as the slowest answer', async () => {
