@@ -1,6 +1,7 @@
 import { BADNAME, NODATA, NOTFOUND } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { Dns, DnsAnswer } from '../../kernel/ports.ts'
+import { within } from '../../kernel/within.ts'
 
 /** `timeoutMs` is for a whole question, with its repetitions. */
 export type DnsOptions = { servers?: string[]; timeoutMs?: number }
@@ -65,14 +66,5 @@ function both<T>([one, other]: [DnsAnswer<T>, DnsAnswer<T>]): DnsAnswer<T> {
   return one === 'unreadable' && other === 'none' ? one : other
 }
 
-async function inTime<T>(asked: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), timeoutMs)
-  })
-  try {
-    return await Promise.race([asked, end])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const inTime = <T>(asked: Promise<T>, timeoutMs: number) =>
+  within(timeoutMs, asked, () => new Error('no answer in time'))
