@@ -90,7 +90,10 @@ test('an account sees and touches its own domains only', async () => {
     ['DELETE', '/v3/senders/domains/private.example'],
   ] as const)
     assert.equal((await app.call(method, path, { key })).status, 404, path)
-  const verified = await app.call('POST', '/api/v1/domains/verify', { key, body: { domain: 'private.example' } })
+  const verified = await app.call('POST', '/api/v1/domains/verify', {
+    key,
+    body: { domain: 'private.example' },
+  })
   assert.equal(verified.status, 404)
   assert.equal(verified.body.error.action.operation, 'domain.declare')
   assert.deepEqual((await app.call('GET', '/api/v1/domains', { key })).body, { data: [], next_cursor: null })

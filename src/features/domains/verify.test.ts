@@ -91,7 +91,8 @@ test('DNS that does not answer says nothing: the last known state stays', async 
   const body = await app.verify('quiet.example')
   assert.equal(body.status, 'verified')
   assert.deepEqual(statesOf(body), ['unreadable', 'unreadable', 'unreadable'])
-  for (const { last_known } of body.records) assert.deepEqual(last_known, { state: 'ok', at: before.checked_at })
+  for (const { last_known } of body.records)
+    assert.deepEqual(last_known, { state: 'ok', at: before.checked_at })
   assert.equal(body.checked_at, app.clock.now.toISOString())
   const known = await findDomainState(db, accountId, 'quiet.example')
   assert.deepEqual([known?.spf.state, known?.dkim.state, known?.dmarc.state], ['ok', 'ok', 'ok'])
@@ -102,7 +103,10 @@ test('never read yet is not missing either', async () => {
   for (const name of ['dark.example', '_dmarc.dark.example', '_posthorn-challenge.dark.example'])
     zone[`${name} TXT`] = 'fails'
   const body = await declared('dark.example')
-  assert.deepEqual([body.spf.state, body.dmarc.state, body.spf.last_known], ['unreadable', 'unreadable', null])
+  assert.deepEqual(
+    [body.spf.state, body.dmarc.state, body.spf.last_known],
+    ['unreadable', 'unreadable', null],
+  )
 })
 
 test('octets that no database holds are shown without them', async () => {
