@@ -119,7 +119,7 @@ test('domains are listed page by page, newest first, and can be deleted', async 
 test('nothing of the private key is in the action log', async () => {
   const { key } = await app.makeAccount()
   await app.declare('logged.example', key)
-  const { body } = await app.call('GET', '/api/v1/audit?operation=domain.declare', { key })
+  const { body } = await app.call('GET', '/api/v1/audit-logs?operation=domain.declare', { key })
   const [line] = body.data ?? []
   assert.deepEqual(line?.params, { domain: 'logged.example' })
 })

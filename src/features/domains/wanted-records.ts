@@ -11,11 +11,16 @@ const longestString = 255
 
 export function wantedRecords(subject: Subject, spf: SpfSetting): Wanted[] {
   const { domain, token, upstream } = subject
-  const sending = upstream
-    ? upstream.records
-    : [...subject.keys.map(keyRecord(domain)), spfRecord(domain, spf)]
+  const sending = upstream ? upstream.records : [...keyRecords(subject), spfRecord(domain, spf)]
   const records = [...sending, ...(sending.some(({ role }) => role === 'dmarc') ? [] : [dmarcRecord(domain)])]
   return [...records.map(withSplitNote), verificationRecord(domain, token, upstream !== null)]
+}
+
+/** The one that signs first. */
+function keyRecords({ domain, keys }: Subject): Wanted[] {
+  return (['current', 'next', 'retired'] as const).flatMap((stage) =>
+    keys.filter((key) => key.stage === stage).map(keyRecord(domain)),
+  )
 }
 
 const keyRecord =
