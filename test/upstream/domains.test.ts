@@ -72,7 +72,7 @@ test('Amazon SES: what another account proved is not mine', async () => {
   assert.deepEqual([rotation.status, rotation.body.error.code], [422, 'upstream_signs'])
 })
 
-test('Amazon SES: an upstream that cannot be asked refuses what is new and changes nothing of what is known', async () => {
+test('Amazon SES: while it cannot be asked nothing is declared, and what is known stays', async () => {
   const app = throughSes
   const fault = { status: 400, name: 'BadRequestException', message: 'no' }
   ses.fail(fault, fault, fault)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '../../kernel/sql.ts'
 import { makeDomainApp, type Published, recordOf } from './fixtures/app.ts'
+import { mostDomains } from './refusals.ts'
 
 const app = await makeDomainApp()
 
@@ -114,6 +116,16 @@ test('domains are listed page by page, newest first, and can be deleted', async 
   assert.deepEqual([gone.status, gone.body], [200, { domain: 'b.example', deleted: true }])
   assert.equal((await app.call('DELETE', '/api/v1/domains/b.example', { key })).status, 404)
   assert.equal((await app.declare('b.example', key)).status, 201)
+})
+
+test('an account has so many domains and no more', async () => {
+  const { key, accountId } = await app.makeAccount()
+  await app.pools.db.run(sql`
+    insert into domains (account_id, domain, token, next_check_at, created_at)
+    select ${accountId}, 'd' || n || '.example', '', 'infinity', now() from generate_series(1, ${mostDomains}) n`)
+  const reply = await app.declare('more.example', key)
+  assert.deepEqual([reply.status, reply.body.error.code], [422, 'domain_limit_reached'])
+  assert.equal((await app.declare('d1.example', key)).status, 200)
 })
 
 test('nothing of the private key is in the action log', async () => {

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { findDomainState, findDomains, servesDomain } from './domain-states.ts'
 import { type Body, makeDomainApp, recordOf } from './fixtures/app.ts'
+import { checkDomain, keepCheck } from './verify-domain.ts'
 
 const app = await makeDomainApp()
 const { zone, accountId } = app
@@ -115,6 +116,19 @@ test('octets that no database holds are shown without them', async () => {
   app.publish(records, 'dkim')
   const body = await app.verify('octets.example')
   assert.equal(body.status, 'verified')
+})
+
+test('of two looks at once the later one counts', async () => {
+  const { records } = await declared('late.example')
+  const ref = { accountId, domain: 'late.example' }
+  const early = await checkDomain(app.needs, db, ref, app.clock.now)
+  assert.ok(early)
+  app.publish(records)
+  app.later(0.1)
+  const { checked_at } = await app.verify('late.example')
+  await db.transaction((tx) => keepCheck(app.needs, tx, ref, early))
+  const body = await app.read('late.example')
+  assert.deepEqual([body.status, body.dkim.state, body.checked_at], ['verified', 'ok', checked_at])
 })
 
 test('what is stored can be read without asking DNS', async () => {

@@ -39,7 +39,7 @@ const nextNote = 'The new key of a rotation: messages are signed with the old on
 
 function retiredNote(retiredAt: Date): string {
   const until = new Date(retiredAt.getTime() + retiredKeptMs).toISOString().slice(0, 10)
-  return `This key no longer signs. Keep its record until ${until} for messages under way; after that it can be removed.`
+  return `This key no longer signs. Keep its record until ${until} for messages under way, then it can be removed.`
 }
 
 function spfRecord(domain: string, { include, ip }: SpfSetting): Wanted {
