@@ -84,7 +84,7 @@ export function showRecord(record: RecordState): Static<typeof Record> {
   }
 }
 
-/** There may be one SPF record only, so that a second one must not be added. One that is shown cut off is left alone. */
+/** There may be one SPF record only: a second one must not be added. One that is shown cut off is left alone. */
 function toPaste({ role, state, found, value }: RecordState): string {
   const [only, ...others] = found
   const isWhole = only !== undefined && others.length === 0 && !only.endsWith('…')
