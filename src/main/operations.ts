@@ -10,6 +10,7 @@ import { getUsage } from '../features/accounts/usage/api.own.ts'
 import { getCapabilities, getHealth } from '../features/discovery/api.own.ts'
 import { describeCapabilities } from '../features/discovery/capabilities.ts'
 import type { Probes } from '../features/discovery/health.ts'
+import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
 import {
@@ -31,10 +32,12 @@ import * as emails from '../features/transactional/v3/emails.api.v3.ts'
 import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
+import { silentLog } from '../kernel/log.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
 import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
+import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 
@@ -50,6 +53,7 @@ export type OperationNeeds = {
   unsubscribeKeys: FindUnsubscribeKeys
   optinKeys: FindOptinKeys
   inFlightMessages: number
+  domains: DomainNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -71,6 +75,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     listSuppressionsOwn,
     createSuppression,
     deleteSuppressionOwn,
+    ...domainOperations(needs.domains),
     listAudit,
     getSettings,
     updateSettings,
@@ -134,6 +139,7 @@ export function declarationsOnly(): Operation[] {
     unsubscribeKeys: async () => [],
     optinKeys: async () => [],
     inFlightMessages: 0,
+    domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
   })
 }
 

@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { until } from '../until.ts'
 import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
+import { domainExamples, domainPrepared } from './domain-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
 
@@ -29,6 +30,7 @@ const examples: Record<string, Partial<Example>> = {
   ...statisticsExamples,
   ...eventExamples,
   ...campaignExamples,
+  ...domainExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -59,6 +61,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...statisticsPrepared,
   ...eventPrepared,
   ...campaignPrepared,
+  ...domainPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }
