@@ -36,6 +36,7 @@ import type { Dns } from '../kernel/ports.ts'
 import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 import { eventOperations } from './event-operations.ts'
+import { senderOperations } from './sender-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 
 export type OperationNeeds = {
@@ -49,6 +50,7 @@ export type OperationNeeds = {
   fetchAttachment?: FetchAttachment
   unsubscribeKeys: FindUnsubscribeKeys
   optinKeys: FindOptinKeys
+  secretKeys: () => Promise<Buffer[]>
   inFlightMessages: number
 }
 
@@ -77,6 +79,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getUsage,
     listNoticesOwn,
     getAccount(needs.relay),
+    ...senderOperations(needs),
     ...contactOperations(needs),
     ...statisticsOperations,
     ...eventOperations,
@@ -124,6 +127,7 @@ export function declarationsOnly(): Operation[] {
     rateFactor: 1,
     unsubscribeKeys: async () => [],
     optinKeys: async () => [],
+    secretKeys: async () => [],
     inFlightMessages: 0,
   })
 }

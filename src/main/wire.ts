@@ -23,6 +23,7 @@ import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
+import { openSecretKeys } from './secret-key.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 
@@ -115,6 +116,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     probes: probesOf(config),
     relay,
     ...made,
+    secretKeys: openSecretKeys(config),
     baseUrl,
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),

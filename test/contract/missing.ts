@@ -6,9 +6,6 @@ export const missing: string[] = [
   'POST /api/v1/domains/verify',
   'GET /api/v1/domains/{domain}/dns',
   'GET /api/v1/deliverability/diagnose',
-  'GET /v3/senders',
-  'POST /v3/senders',
-  'DELETE /v3/senders/{id}',
   'GET /v3/webhooks',
   'POST /v3/webhooks',
   'GET /v3/webhooks/{id}',
@@ -46,4 +43,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 43
+export const missingAtMost = 40

@@ -126,6 +126,11 @@ export function eraseOptins(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from double_optins where account_id = ${accountId} and email = ${email}`)
 }
 
+/** Also one that the account sends from: whoever erases it says that it is a person's. */
+export function eraseSenders(db: Db, { accountId, email }: Person) {
+  return db.run(sql`delete from senders where account_id = ${accountId} and lower(email) = ${email}`)
+}
+
 const LinesErased = row<{ last: string | null; erased: number }>({ last: maybe(text), erased: int })
 
 /** The next so many lines of the log, by their order; `last` is where to go on, null at the end. */

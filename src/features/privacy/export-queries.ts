@@ -122,6 +122,16 @@ export function exportOptins(db: Db, { accountId, email }: Who) {
   )
 }
 
+export function exportSenders(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'code_hash' - 'tries_left' order by s.id), '[]') as rows
+      from senders s
+     where account_id = ${accountId} and lower(email) = ${email}`,
+  )
+}
+
 const Lines = row<{ last: string | null; rows: Record<string, unknown>[] }>({
   last: maybe(text),
   rows: json(),

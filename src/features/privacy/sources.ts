@@ -25,6 +25,7 @@ export const sources = {
   conversions: 'conversions',
   custom_events: 'custom_events',
   automation_runs: 'automation_runs',
+  senders: 'senders',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]
