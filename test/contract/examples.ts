@@ -5,6 +5,7 @@ import { until } from '../until.ts'
 import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
+import { senderExamples, senderPrepared } from './sender-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
 
 export type Example = { path: string; body?: unknown }
@@ -29,6 +30,7 @@ const examples: Record<string, Partial<Example>> = {
   ...statisticsExamples,
   ...eventExamples,
   ...campaignExamples,
+  ...senderExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -59,6 +61,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...statisticsPrepared,
   ...eventPrepared,
   ...campaignPrepared,
+  ...senderPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

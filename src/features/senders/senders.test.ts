@@ -124,8 +124,18 @@ describe('a sender', () => {
 
   test('that is written wrongly is refused', async () => {
     const { call, validate, create } = await setUp()
-    const bodies = [{}, { name: 'x' }, { email: somebody() }, { name: 'x', email: 'nobody' }, { name: 7, email: {} }]
-    for (const body of [...bodies, { name: 'x'.repeat(300), email: somebody() }, { name: 'x', email: 'a@b\0.com' }])
+    const bodies = [
+      {},
+      { name: 'x' },
+      { email: somebody() },
+      { name: 'x', email: 'nobody' },
+      { name: 7, email: {} },
+    ]
+    for (const body of [
+      ...bodies,
+      { name: 'x'.repeat(300), email: somebody() },
+      { name: 'x', email: 'a@b\0.com' },
+    ])
       assert.equal((await call('POST', '/v3/senders', body)).status, 400, JSON.stringify(body))
     const { id } = (await create(somebody())).body
     for (const otp of [undefined, null, '', 'abc', 99_999, 1_000_000, 123456.5])
@@ -163,7 +173,7 @@ describe('the code', () => {
     for (const one of accounts)
       for (const name of ['A', 'B']) statuses.push((await one.create(email, name)).status)
     assert.deepEqual(statuses, [201, 201, 201, 201, 201, 429])
-    assert.equal((await accounts[2]?.list()).length, 1)
+    assert.equal((await accounts.at(-1)?.list())?.length, 1)
   })
 
   test('is not mailed to a suppressed address, unless the person only unsubscribed', async () => {
