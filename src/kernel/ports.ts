@@ -44,7 +44,26 @@ export type Transport = {
   perSecond?(): Promise<number | null>
   /** Takes an address off the upstream's own suppression list, where it has one. */
   unsuppress?(address: string): Promise<void>
+  /** The sending domain at an upstream that signs; it is registered there when it is not known yet. */
+  identity?(domain: string): Promise<Identity>
   close(): Promise<void>
+}
+
+/** A record that an upstream asks a sending domain to publish. */
+export type IdentityRecord = {
+  role: 'dkim' | 'spf' | 'dmarc' | 'return_path'
+  type: 'TXT' | 'CNAME' | 'MX'
+  host: string
+  value: string
+  required: boolean
+}
+
+export type Identity = {
+  records: IdentityRecord[]
+  /** Whether the upstream signs and sends for it; null: it cannot tell now. */
+  ready: boolean | null
+  /** The upstream's own view, for a person. */
+  says: string
 }
 
 /** What an upstream tells later about a message that it took. */
@@ -71,7 +90,16 @@ export type UpstreamEvent = {
 /** What public DNS says: the records, that there are none, or that nobody answered. */
 export type DnsAnswer<T> = T[] | 'none' | 'unreadable'
 
+export type MxRecord = { exchange: string; priority: number }
+
 export type Dns = {
-  mx(domain: string): Promise<DnsAnswer<{ exchange: string; priority: number }>>
+  mx(domain: string): Promise<DnsAnswer<MxRecord>>
+  /** Aliases are followed. A record of several strings is one text. */
   txt(name: string): Promise<DnsAnswer<string>>
+  /** The alias that stands at the name itself. */
+  cname(name: string): Promise<DnsAnswer<string>>
+  /** IPv4 and IPv6. */
+  addresses(name: string): Promise<DnsAnswer<string>>
+  /** Whether there is such a name, with whatever records. */
+  exists(name: string): Promise<boolean | 'unreadable'>
 }

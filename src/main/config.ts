@@ -80,6 +80,26 @@ const list: Read<string[]> = (value) =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
+const hostNames: Read<string[]> = (value) => {
+  const names = list(value) as string[]
+  return names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/i.test(name))
+    ? names
+    : new Fault('must be names such as _spf.example.com, with commas between')
+}
+
+const addresses: Read<string[]> = (value) => {
+  const given = list(value) as string[]
+  return given.every(isAddressOrRange)
+    ? given
+    : new Fault('must be IP addresses or ranges such as 192.0.2.1 or 192.0.2.0/28, with commas between')
+}
+
+function isAddressOrRange(given: string): boolean {
+  const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(given) ?? []
+  const version = isIP(address)
+  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
 const httpUrl: Read<string> = (value) =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
     ? value.replace(/\/+$/, '')
@@ -144,6 +164,16 @@ export const settings = {
     'POSTHORN_SNS_TOPICS',
     'topics (ARN) whose feedback is taken, with commas between',
     list,
+  ),
+  spfInclude: setting(
+    'POSTHORN_SPF_INCLUDE',
+    'names whose SPF lists the hosts that send, with commas between; for domains to include',
+    hostNames,
+  ),
+  sendingIps: setting(
+    'POSTHORN_SENDING_IPS',
+    'addresses that send, with commas between; for the SPF records of domains',
+    addresses,
   ),
   secretKey: setting(
     'POSTHORN_SECRET_KEY',

@@ -4,6 +4,7 @@ import { dayOf } from '../features/accounts/usage/spend-sending.ts'
 import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
+import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
@@ -14,6 +15,7 @@ import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
 import { contactJobs } from './contact-jobs.ts'
+import { domainJob } from './domain-operations.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 
 const daysMs = 86_400_000
@@ -28,6 +30,7 @@ export type JobNeeds = {
   now: () => Date
   /** Something was put into the queue. */
   wake: () => void
+  domains?: DomainNeeds
   files?: ImportFiles
 }
 
@@ -41,6 +44,7 @@ export const jobsFor = ({
   unsubscribeKeys,
   now,
   wake,
+  domains,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
@@ -81,6 +85,7 @@ export const jobsFor = ({
     run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, at),
   },
   ...campaignJobs({ log, now, wake }),
+  ...(domains ? [domainJob(domains)] : []),
 ]
 
 const largestFile = 20 * 1024 * 1024

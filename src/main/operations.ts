@@ -10,6 +10,7 @@ import { getUsage } from '../features/accounts/usage/api.own.ts'
 import { getCapabilities, getHealth } from '../features/discovery/api.own.ts'
 import { describeCapabilities } from '../features/discovery/capabilities.ts'
 import type { Probes } from '../features/discovery/health.ts'
+import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
 import {
@@ -31,10 +32,12 @@ import * as emails from '../features/transactional/v3/emails.api.v3.ts'
 import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
+import { silentLog } from '../kernel/log.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
 import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
+import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { senderOperations } from './sender-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
@@ -52,6 +55,7 @@ export type OperationNeeds = {
   optinKeys: FindOptinKeys
   secretKeys: () => Promise<Buffer[]>
   inFlightMessages: number
+  domains: DomainNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -73,6 +77,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     listSuppressionsOwn,
     createSuppression,
     deleteSuppressionOwn,
+    ...domainOperations(needs.domains),
     listAudit,
     getSettings,
     updateSettings,
@@ -113,6 +118,15 @@ const fetchNothing: FetchAttachment = async () => {
   throw new Error('attachments by address are not enabled')
 }
 
+const unreadable = async () => 'unreadable' as const
+const noDns: Dns = {
+  mx: unreadable,
+  txt: unreadable,
+  cname: unreadable,
+  addresses: unreadable,
+  exists: unreadable,
+}
+
 /** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
 export function declarationsOnly(): Operation[] {
   return declareOperations({
@@ -120,7 +134,7 @@ export function declarationsOnly(): Operation[] {
       queue: async () => ({ depth: null, oldest_s: null }),
       transport: () => ({ kind: 'none', state: 'unknown' }),
     },
-    dns: { mx: async () => 'unreadable', txt: async () => 'unreadable' },
+    dns: noDns,
     relay: { enabled: false, host: '', port: 0 },
     version: '0.0.0',
     baseUrl: 'http://127.0.0.1:8025',
@@ -129,6 +143,7 @@ export function declarationsOnly(): Operation[] {
     optinKeys: async () => [],
     secretKeys: async () => [],
     inFlightMessages: 0,
+    domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
   })
 }
 

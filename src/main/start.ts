@@ -5,12 +5,13 @@ import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './database.ts'
 import { openDelivery } from './delivery.ts'
+import { domainNeeds } from './domain-operations.ts'
 import { jobsFor } from './jobs.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { migrate } from './migrate.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { sparePort } from './spare-port.ts'
-import { openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
+import { dnsOf, openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
 
 export const roles = ['api', 'smtp', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -69,7 +70,8 @@ async function startRoles({
     const delivery = await openDelivery({ ...shared, db: pools.db, now })
     const { transport } = delivery
     const unsubscribeKeys = openUnsubscribeKeys(config)
-    const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys })
+    const domains = domainNeeds(config, { dns: dnsOf(config), log })
+    const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
     const running = startJobs(jobs, { db: pools.db, log, now })
     stops.push(delivery.stop, running.stop)
     wake = delivery.wake

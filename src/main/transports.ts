@@ -2,7 +2,7 @@
 import { openScalewayTransport } from '../adapters/scaleway/scaleway.ts'
 import { openSesTransport } from '../adapters/ses/ses.ts'
 import { openSmtpTransport } from '../adapters/smtp-transport/smtp-transport.ts'
-import type { Transport } from '../kernel/ports.ts'
+import type { Identity, Transport } from '../kernel/ports.ts'
 import { type Config, quietAwsSdk } from './config.ts'
 import { concurrencyOf, readTransportUrl, type TransportUrl } from './transport-url.ts'
 
@@ -31,6 +31,19 @@ export async function openTransport(config: TransportConfig, capture: Transport)
       return openSes(config, wanted)
     case 'scaleway':
       return openScaleway(config, wanted)
+  }
+}
+
+/** Sending domains at an upstream that signs; it is opened with the first one. Undefined where we sign ourselves. */
+export function openIdentity(config: TransportConfig): ((domain: string) => Promise<Identity>) | undefined {
+  const wanted = readTransportUrl(config.transport)
+  if (wanted.kind === 'capture' || wanted.kind === 'smtp') return undefined
+  let opened: Promise<Transport> | undefined
+  return async (domain) => {
+    opened ??= wanted.kind === 'ses' ? openSes(config, wanted) : openScaleway(config, wanted)
+    const { identity } = await opened
+    if (!identity) throw new Error(`the transport ${wanted.kind} has no sending domains`)
+    return identity(domain)
   }
 }
 

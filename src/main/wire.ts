@@ -16,8 +16,10 @@ import { openGates } from '../gates/gates.ts'
 import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
+import type { Dns } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
+import { domainNeeds } from './domain-operations.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
@@ -109,10 +111,12 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
 type Made = { version: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: FindOptinKeys }
 
 function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
-  const { config, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
+  const { config, log, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
+  const dns = dnsOf(config)
   const declared = declareOperations({
     fetchAttachment: fetchWith(lazyGuardedClient({ allowPrivate: false })),
-    dns: openDns({ servers: config.dns?.split(',').map((one) => one.trim()) }),
+    dns,
+    domains: domainNeeds(config, { dns, log }),
     probes: probesOf(config),
     relay,
     ...made,
@@ -122,6 +126,10 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     inFlightMessages: inFlightMessages(config.transport),
   })
   return [...declared, ...extraOperations]
+}
+
+export function dnsOf({ dns }: Pick<Config, 'dns'>): Dns {
+  return openDns({ servers: dns?.split(',').map((one) => one.trim()) })
 }
 
 const largestAttachment = 20 * 1024 * 1024

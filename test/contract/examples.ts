@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { until } from '../until.ts'
 import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
+import { domainExamples, domainPrepared } from './domain-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
 import { senderExamples, senderPrepared } from './sender-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
@@ -31,6 +32,7 @@ const examples: Record<string, Partial<Example>> = {
   ...eventExamples,
   ...campaignExamples,
   ...senderExamples,
+  ...domainExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -62,6 +64,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...eventPrepared,
   ...campaignPrepared,
   ...senderPrepared,
+  ...domainPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

@@ -1,10 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
-  'GET /api/v1/domains',
-  'POST /api/v1/domains',
-  'POST /api/v1/domains/verify',
-  'GET /api/v1/domains/{domain}/dns',
   'GET /api/v1/deliverability/diagnose',
   'GET /v3/webhooks',
   'POST /v3/webhooks',
@@ -43,4 +39,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 40
+export const missingAtMost = 36

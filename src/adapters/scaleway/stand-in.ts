@@ -1,5 +1,5 @@
 // Scaleway Transactional Email as far as we use it, on loopback, with its limits and its failures.
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ApiEmail } from './take-apart.ts'
@@ -18,11 +18,19 @@ export type ScalewayStandIn = {
   projectId: string
   secretKey: string
   sent: (ApiEmail & { id: string })[]
-  domains: { id: string; name: string; status: string; project_id: string }[]
+  domains: ScalewayDomain[]
   blocklists: BlocklistEntry[]
   requests: string[]
   fail(...failures: ScalewayFailure[]): void
   close(): Promise<void>
+}
+
+export type ScalewayDomain = {
+  id: string
+  name: string
+  status: string
+  project_id: string
+  records?: Record<string, { name: string; value: string }>
 }
 
 type State = Omit<ScalewayStandIn, 'endpoint' | 'fail' | 'close'> & { failures: ScalewayFailure[] }
@@ -85,6 +93,7 @@ function route(state: State, request: IncomingMessage, body: Buffer): Reply {
   }
   if (request.method === 'POST' && what === 'emails') return takeEmail(state, body)
   if (request.method === 'DELETE' && what === 'blocklists') return deleteEntry(state, id ?? '')
+  if (request.method === 'POST' && what === 'domains') return takeDomain(state, id, body)
   if (request.method === 'GET' && what === 'domains') {
     const { searchParams } = url
     return page(
@@ -130,6 +139,23 @@ function takeEmail(state: State, body: Buffer): Reply {
   state.sent.push({ ...email, id })
   const emails = email.to.map((to) => ({ id, message_id: randomUUID(), mail_rcpt: to.email, status: 'new' }))
   return { status: 200, body: { emails } }
+}
+
+/** Creates one, or looks at it again, which changes nothing here. */
+function takeDomain(state: State, id: string | undefined, body: Buffer): Reply {
+  if (id !== undefined) return { status: 200, body: state.domains.find((one) => one.id === id) }
+  const { project_id, domain_name: name } = JSON.parse(body.toString())
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const records = {
+    dkim: { name: `${project_id}._domainkey.${name}.`, value: `v=DKIM1; h=sha256; k=rsa; p=${key}` },
+    spf: { name: `${name}.`, value: 'v=spf1 include:_spf.tem.scaleway.com -all' },
+    dmarc: { name: `_dmarc.${name}.`, value: 'v=DMARC1; p=none' },
+    mx: { name: `${name}.`, value: '10 blackhole.tem.scaleway.com.' },
+  }
+  const made = { id: randomUUID(), name, status: 'unchecked', project_id, records }
+  state.domains.push(made)
+  return { status: 200, body: made }
 }
 
 function deleteEntry(state: State, id: string): Reply {

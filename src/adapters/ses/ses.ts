@@ -1,5 +1,6 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
+import { readIdentity } from './identity.ts'
 import { messageTooLarge, outcomeOf } from './outcome.ts'
 
 export type SesOptions = {
@@ -45,6 +46,7 @@ export async function openSesTransport(options: SesOptions): Promise<SesTranspor
     send: (handover) => send(reached, handover),
     verify: () => verify(reached),
     unsuppress: (address) => unsuppress(reached, address),
+    identity: (domain) => readIdentity(reached, domain),
     quota: kept(() => readQuota(reached)),
     close: async () => {
       reached.sender.destroy()

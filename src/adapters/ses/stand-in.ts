@@ -18,6 +18,8 @@ export type SesStandIn = {
   endpoint: string
   sent: SentEmail[]
   suppressed: Set<string>
+  /** Sending domains, as Amazon shows them. */
+  identities: Map<string, SesIdentity>
   account: { SendingEnabled: boolean; EnforcementStatus: string; SendQuota: Record<string, number> }
   /** Method and path of every request. */
   requests: string[]
@@ -25,14 +27,21 @@ export type SesStandIn = {
   close(): Promise<void>
 }
 
+export type SesIdentity = {
+  DkimAttributes: { Status: string; Tokens: string[]; SigningHostedZone: string }
+  MailFromAttributes?: { MailFromDomain: string }
+}
+
 type State = Omit<SesStandIn, 'endpoint' | 'fail' | 'close'> & { failures: SesFailure[] }
 
 const suppressionPath = '/v2/email/suppression/addresses/'
+const identityPath = '/v2/email/identities'
 
 export async function startSesStandIn(): Promise<SesStandIn> {
   const state: State = {
     sent: [],
     suppressed: new Set(),
+    identities: new Map(),
     account: {
       SendingEnabled: true,
       EnforcementStatus: 'HEALTHY',
@@ -71,6 +80,10 @@ async function answer(state: State, request: IncomingMessage, reply: ServerRespo
   if (route === 'POST /v2/email/outbound-emails') return take(state, Buffer.concat(chunks).toString(), reply)
   if (route === 'GET /v2/email/account') return succeed(reply, state.account)
   if (route.startsWith(`DELETE ${suppressionPath}`)) return unlist(state, url, reply)
+  if (url.startsWith(identityPath)) {
+    const { method = '' } = request
+    return identify(state, { method, url, body: Buffer.concat(chunks) }, reply)
+  }
   refuse(reply, { status: 404, name: 'UnknownOperationException', message: route })
 }
 
@@ -86,6 +99,30 @@ function take(state: State, body: string, reply: ServerResponse): void {
     fromEmailAddress: rest.FromEmailAddress ?? null,
   })
   succeed(reply, { MessageId: messageId })
+}
+
+type Asked = { method: string; url: string; body: Buffer }
+
+function identify(state: State, { method, url, body }: Asked, reply: ServerResponse): void {
+  const [name = '', part] = url
+    .slice(identityPath.length + 1)
+    .split('/')
+    .map(decodeURIComponent)
+  const given = body.length > 0 ? JSON.parse(body.toString()) : {}
+  const known = state.identities.get(name)
+  if (method === 'POST') {
+    const Tokens = [1, 2, 3].map((n) => `token${n}${given.EmailIdentity.replaceAll('.', '')}`)
+    const DkimAttributes = { Status: 'PENDING', Tokens, SigningHostedZone: 'zone.dkim.stand-in.example' }
+    state.identities.set(given.EmailIdentity, { DkimAttributes })
+    succeed(reply, { IdentityType: 'DOMAIN', DkimAttributes })
+    return
+  }
+  if (!known) {
+    refuse(reply, { status: 404, name: 'NotFoundException', message: `${name} does not exist.` })
+    return
+  }
+  if (part === 'mail-from') known.MailFromAttributes = { MailFromDomain: given.MailFromDomain }
+  succeed(reply, part === 'mail-from' ? {} : known)
 }
 
 function unlist(state: State, url: string, reply: ServerResponse): void {

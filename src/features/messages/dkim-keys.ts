@@ -2,7 +2,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../kernel/db.ts'
-import { seal, unseal } from '../../kernel/seal.ts'
+import { unseal } from '../../kernel/seal.ts'
+import { type DkimRef, dkimLabel, sealDkimKey } from '../domains/seal-key.ts'
 import type { FindDkimKeys } from './compose-message.ts'
 import { type DkimKeyRow, listDkimKeys, upsertDkimKey } from './dkim-queries.ts'
 import type { DkimKey } from './mime/dkim.ts'
@@ -10,15 +11,10 @@ import type { DkimKey } from './mime/dkim.ts'
 /** The newest first: it seals; all of them open. */
 export type SealNeeds = { db: Db; secretKeys: () => Promise<Buffer[]> }
 
-export type DkimRef = { accountId: string; domain: string; selector: string }
-
 /** `domain` in its lower-case ASCII form. A key of the same selector is replaced. */
 export async function storeDkimKey(needs: SealNeeds, ref: DkimRef, privateKey: KeyObject): Promise<void> {
   algorithmOf(privateKey)
-  const der = privateKey.export({ type: 'pkcs8', format: 'der' })
-  const [newest] = await needs.secretKeys()
-  if (!newest) throw new Error('there is no secret key')
-  const sealed = seal(newest, der, labelOf(ref))
+  const sealed = await sealDkimKey(needs.secretKeys, ref, privateKey)
   await upsertDkimKey(needs.db, { ...ref, sealed })
 }
 
@@ -49,7 +45,7 @@ async function readKeys(needs: SealNeeds, { accountId, domain }: Owner): Promise
 }
 
 function openKey(secrets: Buffer[], ref: DkimRef, { private_key }: DkimKeyRow): DkimKey {
-  const der = unseal(secrets, private_key, labelOf(ref))
+  const der = unseal(secrets, private_key, dkimLabel(ref))
   const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' })
   return { domain: ref.domain, selector: ref.selector, privateKey, algorithm: algorithmOf(privateKey) }
 }
@@ -59,5 +55,3 @@ function algorithmOf({ asymmetricKeyType }: KeyObject): DkimKey['algorithm'] {
   if (asymmetricKeyType === 'ed25519') return 'ed25519-sha256'
   throw new Error(`DKIM knows no keys of the type ${asymmetricKeyType}`)
 }
-
-const labelOf = ({ accountId, domain, selector }: DkimRef) => `dkim ${accountId} ${domain} ${selector}`

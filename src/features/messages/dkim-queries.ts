@@ -6,6 +6,7 @@ export type DkimKeyRow = { selector: string; private_key: Buffer }
 
 const Key = row<DkimKeyRow>({ selector: text, private_key: bytes })
 
+/** A key made for a declared domain signs only while DNS shows it. */
 export function listDkimKeys(db: Db, accountId: string, domain: string) {
   return db.many(
     Key,
@@ -14,6 +15,7 @@ export function listDkimKeys(db: Db, accountId: string, domain: string) {
       from dkim_keys
      where account_id = ${accountId}
        and domain = ${domain}
+       and signs
      order by selector`,
   )
 }

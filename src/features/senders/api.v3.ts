@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { normalDomain } from '../../kernel/email-address.ts'
+import { domainOf, normalDomain } from '../../kernel/email-address.ts'
 import { operation } from '../../kernel/operation.ts'
 import { missingParameter, notFound } from '../../kernel/refusals.ts'
 import { closed } from '../../kernel/schema.ts'
@@ -80,8 +80,8 @@ export const createSenderV3 = (needs: CodeNeeds) =>
     }),
     refusals: mailing,
   }).run(async (ctx, { body }) => {
-    const id = await createSender(ctx, body, needs)
-    return { id, ...(await domainErrors(ctx, id)) }
+    const { id, email } = await createSender(ctx, body, needs)
+    return { id, ...(await domainErrors(ctx, domainOf(email))) }
   })
 
 export const updateSenderV3 = (needs: CodeNeeds) =>

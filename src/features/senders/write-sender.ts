@@ -39,14 +39,14 @@ export const senderRef = ({ caller }: Ctx, id: number): SenderRef => ({ accountI
 
 export const senderUnknown = () => notFound({ message: 'Sender ID does not exist', param: 'senderId' })
 
-export async function createSender(ctx: Ctx, body: SenderBody, needs: CodeNeeds): Promise<number> {
+export async function createSender(ctx: Ctx, body: SenderBody, needs: CodeNeeds) {
   const [name, email] = [readName(body), readEmail(body)]
   if (name === undefined) throw missingParameter({ message: 'name is missing', param: 'name' })
   if (email === undefined) throw missingParameter({ message: 'email is missing', param: 'email' })
   const made = await insertSender(ctx.db, ctx.caller.accountId, { name, email, at: ctx.now })
   if (!made) throw senderTwice()
   await mailUnlessActive(ctx, needs, Number(made.id))
-  return Number(made.id)
+  return { id: Number(made.id), email }
 }
 
 /** Naming the address of a sender that is not active asks for a new code, also when it stays the same. */

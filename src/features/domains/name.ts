@@ -1,0 +1,26 @@
+import { normalDomain } from '../../kernel/email-address.ts'
+import { invalidParameter } from '../../kernel/refusals.ts'
+
+// The hosts of the records to publish stand below it, and a name has 253 characters at most.
+const longest = 220
+const topLevel = /\.([a-z]{2,63}|xn--[a-z0-9-]{2,59})$/
+// Names that no public resolver answers for (RFC 6761, RFC 6762, RFC 7686, ICANN's internal).
+const notPublic = /\.(localhost|local|internal|invalid|onion|arpa|lan|home|corp)$/
+
+/** The domain in the form it is stored in; undefined when no public domain can be called so. */
+export function normalName(given: string): string | undefined {
+  const name = normalDomain(given.trim())
+  const isPublic =
+    name !== undefined && topLevel.test(name) && !notPublic.test(name) && name.length <= longest
+  return isPublic ? name : undefined
+}
+
+export function readName(given: string, param = 'domain'): string {
+  const name = normalName(given)
+  if (name !== undefined) return name
+  throw invalidParameter({
+    message: `${param} must be a public domain name such as mail.example.com`,
+    param,
+    hint: 'Give the name alone, without http://, path or mailbox.',
+  })
+}

@@ -1,0 +1,140 @@
+import type { Db } from '../../kernel/db.ts'
+import type { Identity } from '../../kernel/ports.ts'
+import { bool, int, json, maybe, row, text, time } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
+import type { DomainRow, RecordState, Status } from './model.ts'
+
+const Domain = row<DomainRow>({
+  id: text,
+  account_id: text,
+  domain: text,
+  token: text,
+  status: text as never,
+  upstream: json(),
+  records: json(),
+  checked_at: maybe(time),
+  verified_at: maybe(time),
+  created_at: time,
+})
+
+const columns = sql`
+  id, account_id, domain, token, status, upstream, records, checked_at, verified_at, created_at`
+
+export type DomainRef = { accountId: string; domain: string }
+
+export function findDomain(db: Db, { accountId, domain }: DomainRef) {
+  return db.maybe(
+    Domain,
+    sql`select ${columns} from domains where account_id = ${accountId} and domain = ${domain}`,
+  )
+}
+
+/** Whatever changes a domain or its keys holds its row. */
+export function holdDomain(db: Db, { accountId, domain }: DomainRef) {
+  return db.maybe(
+    Domain,
+    sql`
+    select ${columns} from domains
+     where account_id = ${accountId} and domain = ${domain}
+       for update`,
+  )
+}
+
+/** Newest first. */
+export function listDomains(db: Db, accountId: string, { after, limit }: { after?: string; limit: number }) {
+  return db.many(
+    Domain,
+    sql`
+    select ${columns} from domains
+     where account_id = ${accountId}
+       ${when(after, (position) => sql`and id < ${position}`)}
+     order by id desc
+     limit ${limit}`,
+  )
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+export function countDomains(db: Db, accountId: string) {
+  return db.one(Count, sql`select count(*)::int as count from domains where account_id = ${accountId}`)
+}
+
+const Inserted = row<{ id: string }>({ id: text })
+
+/** Undefined when it was there already. */
+export function insertDomain(db: Db, { accountId, domain }: DomainRef, token: string, at: Date) {
+  return db.maybe(
+    Inserted,
+    sql`
+    insert into domains (account_id, domain, token, next_check_at, created_at)
+    values (${accountId}, ${domain}, ${token}, ${at}, ${at})
+    on conflict (account_id, domain) do nothing
+    returning id`,
+  )
+}
+
+export type Checked = {
+  status: Status
+  upstream: Identity | null
+  records: RecordState[]
+  checkedAt: Date
+  verifiedAt: Date | null
+  nextCheckAt: Date
+}
+
+export function updateChecked(db: Db, { accountId, domain }: DomainRef, checked: Checked) {
+  return db.one(
+    Domain,
+    sql`
+    update domains
+       set status = ${checked.status},
+           upstream = ${checked.upstream && JSON.stringify(checked.upstream)}::jsonb,
+           records = ${JSON.stringify(checked.records)}::jsonb,
+           checked_at = ${checked.checkedAt},
+           verified_at = ${checked.verifiedAt},
+           next_check_at = ${checked.nextCheckAt}
+     where account_id = ${accountId} and domain = ${domain}
+    returning ${columns}`,
+  )
+}
+
+export function deleteDomainRow(db: Db, { accountId, domain }: DomainRef) {
+  return db.run(sql`delete from domains where account_id = ${accountId} and domain = ${domain}`)
+}
+
+const Due = row<{ account_id: string; domain: string }>({ account_id: text, domain: text })
+
+/** Takes domains whose check is due; should the process die, they are due again after the lease. */
+export function claimDue(db: Db, claim: { now: Date; until: Date; limit: number }) {
+  return db.many(
+    Due,
+    sql`
+    -- all accounts: each is checked for its own account
+    with picked as (
+      select id
+        from domains
+       where next_check_at <= ${claim.now}
+       order by next_check_at
+       limit ${claim.limit}
+         for update skip locked)
+    update domains d
+       set next_check_at = ${claim.until}
+      from picked p
+     where d.id = p.id
+    returning d.account_id, d.domain`,
+  )
+}
+
+const Served = row<{ served: boolean }>({ served: bool })
+
+/** Whether each of them is verified, in their order. */
+export function areVerified(db: Db, accountId: string, domains: string[]) {
+  return db.many(
+    Served,
+    sql`
+    select exists (select 1 from domains d
+                    where d.account_id = ${accountId} and d.domain = w.domain and d.status = 'verified') as served
+      from unnest(${domains}::text[]) with ordinality as w (domain, position)
+     order by w.position`,
+  )
+}

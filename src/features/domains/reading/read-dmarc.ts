@@ -1,0 +1,140 @@
+import type { Dns } from '../../../kernel/ports.ts'
+import { type DmarcPolicy, type DmarcRecord, isDmarc, looksLikeDmarc } from './dmarc/parse.ts'
+import { unauthorisedReports } from './dmarc/reports.ts'
+import { organisationOf, prevailing, type Step, walk } from './dmarc/walk.ts'
+import { normalName, quoted, type Reading, type Remark, reading, unreadable } from './reading.ts'
+
+export type { DmarcPolicy } from './dmarc/parse.ts'
+
+export type DmarcReading = Reading & {
+  /** What receivers are asked to do with mail of this very domain that fails. */
+  policy: DmarcPolicy | null
+  /** The domain whose record counts; null: there is none. */
+  foundAt: string | null
+  alignment: { dkim: 'r' | 's'; spf: 'r' | 's' }
+  /** The organisational domain. */
+  organisation: string
+}
+
+export async function readDmarc(dns: Dns, given: string): Promise<DmarcReading> {
+  const domain = normalName(given)
+  const elsewhere = [dns.txt(domain), dns.txt(`_dmarc.${domain}.${domain}`)] as const
+  const exists = dns.exists(domain)
+  const steps = await walk(dns, domain)
+  const step = prevailing(steps)
+  const record = step?.record ?? null
+  const facts = {
+    policy: record && policyFor(record, step === steps[0], await exists),
+    foundAt: step?.domain ?? null,
+    alignment: record?.alignment ?? { dkim: 'r' as const, spf: 'r' as const },
+    organisation: organisationOf(steps),
+  }
+  const read = bad(steps, step) ?? (step ? null : await missing(domain, elsewhere))
+  if (read || !step || !record) return { ...(read ?? unreadable('DMARC', domain)), ...facts }
+  const remarks = [
+    ...(await unauthorisedReports(dns, record, step.domain, facts.organisation)),
+    ...record.remarks,
+  ]
+  return {
+    ...judge(domain, step, record, facts.policy),
+    ...facts,
+    remarks: [...remarksOf(domain, step, record, facts.policy), ...remarks],
+  }
+}
+
+/** What makes the answer certain to be another than a good record. */
+function bad(steps: [Step, ...Step[]], step: Step | null): Reading | null {
+  const [own] = steps
+  const host = `_dmarc.${own.domain}`
+  const meant = own.texts.filter(looksLikeDmarc)
+  if (own.isUnreadable) return unreadable('DMARC', host)
+  if (own.isAmbiguous) return several(host, own)
+  if (!own.record && meant[0] !== undefined)
+    return reading(
+      'invalid',
+      `The record of ${host} must begin with v=DMARC1; and does not: ${quoted(meant[0])}.`,
+      meant,
+    )
+  const silent = own.record ? undefined : steps.find(({ isUnreadable }) => isUnreadable)
+  if (silent) return unreadable('DMARC', `_dmarc.${silent.domain}`)
+  const ambiguous = step ? undefined : steps.find(({ isAmbiguous }) => isAmbiguous)
+  return ambiguous ? several(`_dmarc.${ambiguous.domain}`, ambiguous) : null
+}
+
+function several(host: string, { texts }: Step): Reading {
+  const found = texts.filter(isDmarc)
+  const all = found.slice(0, 5).map(quoted).join(' and ')
+  return reading(
+    'multiple',
+    `${host} has ${found.length} DMARC records, and receivers then use none: ${all}. Keep one.`,
+    found,
+  )
+}
+
+async function missing(domain: string, elsewhere: readonly Promise<string[] | string>[]): Promise<Reading> {
+  const host = `_dmarc.${domain}`
+  const publish = `Publish a TXT record at ${host} with the value v=DMARC1; p=none`
+  const [apex, doubled] = (await Promise.all(elsewhere)).map((texts) =>
+    Array.isArray(texts) ? texts.filter(looksLikeDmarc) : [],
+  )
+  const place = doubled?.length ? `${host}.${domain}` : apex?.length ? domain : undefined
+  if (place === undefined) return reading('missing', `There is no DMARC record for ${domain}. ${publish}`)
+  const found = [...(doubled ?? []), ...(apex ?? [])]
+  return reading(
+    'missing',
+    `A DMARC record stands at ${place}, where nobody looks. Move it to ${host}.`,
+    found,
+  )
+}
+
+/** RFC 9989 §4.10.1; a test (t=y) asks for one step less. */
+function policyFor(record: DmarcRecord, isOwn: boolean, exists: boolean | 'unreadable'): DmarcPolicy | null {
+  if (record.fault !== null && record.rua.length === 0) return null
+  const { p, sp, np } = record
+  const asked = isOwn ? p : ((exists === false ? np : null) ?? sp ?? p)
+  if (!record.isTest) return asked
+  return asked === 'reject' ? 'quarantine' : 'none'
+}
+
+function judge(domain: string, step: Step, record: DmarcRecord, policy: DmarcPolicy | null): Reading {
+  const host = `_dmarc.${step.domain}`
+  const found = [record.text]
+  if (record.fault !== null)
+    return reading(
+      'invalid',
+      `In the DMARC record of ${host} ${record.fault}, so that it protects nothing. Correct it.`,
+      found,
+    )
+  return step.domain === domain
+    ? reading('ok', `${host} asks receivers for the policy ${policy}.`, found)
+    : reading(
+        'ok',
+        `${domain} has no DMARC record of its own; that of ${host} counts and asks for ${policy}.`,
+        found,
+      )
+}
+
+function remarksOf(
+  domain: string,
+  step: Step,
+  { isTest }: DmarcRecord,
+  policy: DmarcPolicy | null,
+): Remark[] {
+  const remarks: Remark[] = []
+  if (step.domain !== domain)
+    remarks.push({
+      code: 'inherited',
+      message: `The record was found at _dmarc.${step.domain}. One at _dmarc.${domain} leaves no doubt.`,
+    })
+  if (policy === 'none')
+    remarks.push({
+      code: 'policy_none',
+      message: 'The policy none asks receivers for nothing: mail that fails is delivered.',
+    })
+  if (isTest)
+    remarks.push({
+      code: 'testing',
+      message: 'The tag t=y lowers the policy by one step. Take it out when mail passes.',
+    })
+  return remarks
+}

@@ -1,0 +1,134 @@
+import type { Dns } from '../../../kernel/ports.ts'
+import { normalName, quoted, type Reading, type Remark, reading, unreadable } from './reading.ts'
+import { endOf, passes, passesOn, unreadBelow } from './spf/evaluate.ts'
+import { type Gathered, gatherSpf, type Node } from './spf/gather.ts'
+import { rangeOf } from './spf/parse.ts'
+
+/** `ip`: addresses or networks. */
+export type SpfWanted = { domain: string; include: string[]; ip: string[] }
+export type SpfReading = Reading & {
+  /** How many further questions the record costs a receiver. */
+  lookups: number
+  /** How the record ends: `~all` and so on. */
+  policy: string | null
+}
+
+// RFC 7208 §4.6.4.
+const [mostLookups, mostVoids] = [10, 2]
+
+export async function readSpf(dns: Dns, wanted: SpfWanted): Promise<SpfReading> {
+  const gathered = await gatherSpf(dns, normalName(wanted.domain), wanted.ip.length > 0)
+  const { root, lookups } = gathered
+  const read = 'fault' in root ? withoutRecord(root, wanted) : judge(gathered, root, wanted)
+  return { ...read, lookups, policy: endOf(root) }
+}
+
+type Failed = Extract<Node, { fault: unknown }>
+type Found = Exclude<Node, Failed>
+
+function withoutRecord({ fault, why, texts }: Failed, wanted: SpfWanted): Reading {
+  const { domain } = wanted
+  const record = ['v=spf1', ...termsFor(wanted), '~all'].join(' ')
+  if (fault === 'unreadable') return unreadable('SPF', domain)
+  if (fault === 'none')
+    return reading(
+      'missing',
+      `${domain} has no SPF record. Publish a TXT record at ${domain} with the value ${record}`,
+    )
+  if (fault === 'multiple')
+    return reading(
+      'multiple',
+      `${domain} has ${texts.length} SPF records, and receivers then use none: ` +
+        `${texts.slice(0, 5).map(quoted).join(' and ')}. Put their terms into one record and delete the others.`,
+      texts,
+    )
+  return reading('invalid', `${sentence(why)} Correct the record.`, texts)
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+function judge(gathered: Gathered, root: Found, wanted: SpfWanted): Reading {
+  const found = [root.record.text]
+  const fault = faultOf(gathered, wanted.domain)
+  if (fault !== undefined) return reading('invalid', fault, found)
+  const answers = [
+    ...wanted.include.map((name) => passesOn(root, name)),
+    ...wanted.ip.map((ip) => passes(root, ip)),
+  ]
+  const unread = unreadBelow(root)
+  if (answers.includes('no')) return lacking(gathered, root, wanted, answers)
+  if (answers.includes('unreadable'))
+    return reading(
+      'unreadable',
+      `The SPF record of ${wanted.domain} could not be read to its end: ${unread.map(quoted).join(', ') || 'a host'} gave no answer.`,
+      found,
+    )
+  const read = reading(
+    'ok',
+    `The SPF record of ${wanted.domain} authorises ${said(wanted)}; ${spent(gathered)}.`,
+    found,
+  )
+  return { ...read, remarks: remarksOf(root, unread) }
+}
+
+const spent = ({ lookups }: Gathered) => `it takes ${lookups} of ${mostLookups} look-ups`
+const said = (wanted: SpfWanted) => termsFor(wanted).join(', ') || 'what it names'
+
+function faultOf({ lookups, voids, faults }: Gathered, domain: string): string | undefined {
+  const rejected = `The SPF record of ${domain} cannot be evaluated`
+  if (faults.length > 0)
+    return `${rejected}: ${[...new Set(faults)].slice(0, 5).join('; ')}. Correct or take out what leads there.`
+  if (lookups > mostLookups)
+    return `${rejected}: it takes ${lookups} look-ups and ${mostLookups} are the most. Take out includes that are not in use.`
+  if (voids > mostVoids)
+    return `${rejected}: ${voids} of the names in it do not exist and ${mostVoids} are the most. Take them out.`
+  return undefined
+}
+
+function termsFor({ include, ip }: Pick<SpfWanted, 'include' | 'ip'>): string[] {
+  return [
+    ...include.map((name) => `include:${name}`),
+    ...ip.map((one) => `${rangeOf(one)?.[0].kind() === 'ipv6' ? 'ip6' : 'ip4'}:${one}`),
+  ]
+}
+
+const longestPasted = 1_000
+
+function lacking(gathered: Gathered, { record }: Found, wanted: SpfWanted, answers: string[]): Reading {
+  const terms = termsFor(wanted)
+  const absent = terms.filter((_, i) => answers[i] === 'no')
+  const has = (word: string) => absent.includes(word.toLowerCase().replace(/^[-+~?]/, ''))
+  const kept = record.text
+    .split(' ')
+    .slice(1)
+    .filter((word) => word !== '' && !has(word))
+  // In front: nothing that stands before can decide otherwise.
+  const corrected = ['v=spf1', ...absent, ...kept].join(' ')
+  const paste =
+    corrected.length > longestPasted ? `Add it behind v=spf1` : `Change the record to ${corrected}`
+  const why = `The SPF record of ${wanted.domain} does not authorise ${absent.join(', ')}; ${spent(gathered)}.`
+  return reading('mismatch', `${why} ${paste}`, [record.text])
+}
+
+const ends: Record<string, Remark> = {
+  '+all': {
+    code: 'plus_all',
+    message: 'The record ends in +all, which authorises everybody. End it in ~all.',
+  },
+  '-all': {
+    code: 'minus_all',
+    message:
+      'The record ends in -all: some receivers refuse mail before they see its signature. ~all is safer.',
+  },
+}
+
+function remarksOf(root: Found, unread: string[]): Remark[] {
+  const remarks: Remark[] = []
+  const end = ends[endOf(root) ?? '']
+  if (end) remarks.push(end)
+  if (root.record.terms.some(({ kind }) => kind === 'ptr'))
+    remarks.push({ code: 'ptr', message: 'The term ptr is slow and not to be used any more. Take it out.' })
+  if (unread.length > 0)
+    remarks.push({ code: 'include_unreadable', message: `${unread.map(quoted).join(', ')} gave no answer.` })
+  return remarks
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Body, makeDomainApp, recordOf } from './fixtures/app.ts'
+import type { Broken } from './look-at-domain.ts'
+
+const app = await makeDomainApp()
+const { zone } = app
+const dkimName = (body: Body) => `${recordOf(body, 'dkim').host} TXT`
+
+const openNotices = async (domain: string, key = app.key): Promise<Body[]> => {
+  const { body } = await app.call('GET', '/api/v1/notices?open=true', { key })
+  return body.data.filter(({ subject }: Body) => subject === domain)
+}
+
+async function verified(domain: string): Promise<Body> {
+  app.publish((await app.declare(domain)).body.records)
+  return app.verify(domain)
+}
+
+test('a new domain is seen by itself soon after its records are there', async () => {
+  const { body } = await app.declare('soon.example')
+  app.publish(body.records)
+  await app.recheck()
+  assert.equal((await app.read('soon.example')).status, 'pending', 'too early')
+  app.later(0.05)
+  await app.recheck()
+  assert.equal((await app.read('soon.example')).status, 'verified')
+})
+
+test('what breaks is told once, and the notice goes when it is mended', async () => {
+  const told: Broken[] = []
+  const onBroken = async (_db: unknown, broken: Broken) => void told.push(broken)
+  const host = dkimName(await verified('breaks.example'))
+  const kept = zone[host]
+  assert.ok(kept)
+  delete zone[host]
+  app.later(23)
+  app.later(4)
+  await app.recheck({ onBroken })
+  const broken = await app.read('breaks.example')
+  assert.deepEqual([broken.status, broken.dkim.state], ['failed', 'missing'])
+  const [notice, ...others] = await openNotices('breaks.example')
+  assert.deepEqual([notice.code, others], ['domain_broken', []])
+  assert.deepEqual(
+    notice.details.records.map(({ role, state }: Body) => [role, state]),
+    [['dkim', 'missing']],
+  )
+  assert.deepEqual(
+    told.map(({ accountId, domain, status }) => [accountId, domain, status]),
+    [[app.accountId, 'breaks.example', 'failed']],
+  )
+  app.later(2)
+  await app.recheck({ onBroken })
+  assert.equal(told.length, 1)
+
+  // Something else of it breaks too: that is news.
+  delete zone['breaks.example TXT']
+  app.later(2)
+  await app.recheck({ onBroken })
+  assert.equal(told.length, 2)
+
+  zone[host] = kept
+  zone['breaks.example TXT'] = ['v=spf1 include:spf.posthorn.example ~all']
+  app.later(2)
+  await app.recheck({ onBroken })
+  assert.equal((await app.read('breaks.example')).status, 'verified')
+  assert.deepEqual(await openNotices('breaks.example'), [])
+  assert.equal(told.length, 2)
+})
+
+test('an outage of DNS breaks nothing', async () => {
+  await verified('outage.example')
+  const name = dkimName(await app.read('outage.example'))
+  const kept = zone[name]
+  assert.ok(kept)
+  zone[name] = 'fails'
+  app.later(27)
+  await app.recheck()
+  const body = await app.read('outage.example')
+  assert.deepEqual([body.status, body.dkim.state], ['verified', 'unreadable'])
+  assert.deepEqual(await openNotices('outage.example'), [])
+  zone[name] = kept
+  app.later(0.4)
+  await app.recheck()
+  assert.equal((await app.read('outage.example')).dkim.state, 'ok')
+})
+
+test('a domain that is never proven fails after three days, without a notice', async () => {
+  await app.declare('forgotten.example')
+  app.later(71)
+  await app.recheck()
+  assert.equal((await app.read('forgotten.example')).status, 'pending')
+  app.later(8)
+  await app.recheck()
+  assert.equal((await app.read('forgotten.example')).status, 'failed')
+  assert.deepEqual(await openNotices('forgotten.example'), [])
+  app.publish((await app.read('forgotten.example')).records)
+  app.later(8)
+  await app.recheck()
+  assert.equal((await app.read('forgotten.example')).status, 'verified')
+})
+
+test('two processes share the work, and each domain is looked at once', async () => {
+  await verified('shared-work.example')
+  app.later(30)
+  const asked: string[] = []
+  const dns = {
+    ...app.needs.dns,
+    txt: (name: string) => {
+      asked.push(name)
+      return app.needs.dns.txt(name)
+    },
+  }
+  await Promise.all([app.recheck({ dns }), app.recheck({ dns })])
+  const challenge = asked.filter((name) => name === '_posthorn-challenge.shared-work.example')
+  assert.equal(challenge.length, 1)
+})
+
+test('deleting a broken domain ends its notice', async () => {
+  const host = dkimName(await verified('ends.example'))
+  delete zone[host]
+  app.later(30)
+  await app.recheck()
+  assert.equal((await openNotices('ends.example')).length, 1)
+  await app.call('DELETE', '/api/v1/domains/ends.example')
+  assert.deepEqual(await openNotices('ends.example'), [])
+})
