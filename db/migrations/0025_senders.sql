@@ -24,3 +24,8 @@ create table sender_code_counts (
   sent    integer not null,
   primary key (address, day)
 );
+
+-- The import that made a contact, to tell which import brought addresses that bounce.
+alter table contacts add column import_id bigint;
+
+create index contacts_import_idx on contacts (account_id, import_id) where import_id is not null;

@@ -84,7 +84,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getUsage,
     listNoticesOwn,
     getAccount(needs.relay),
-    ...senderOperations(needs),
+    ...senderOperations({ ...needs, transportKind: () => needs.probes.transport().kind }),
     ...contactOperations(needs),
     ...statisticsOperations,
     ...eventOperations,

@@ -1,7 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
-  'GET /api/v1/deliverability/diagnose',
   'GET /v3/webhooks',
   'POST /v3/webhooks',
   'GET /v3/webhooks/{id}',
@@ -39,4 +38,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 36
+export const missingAtMost = 35

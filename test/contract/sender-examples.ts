@@ -10,6 +10,7 @@ const newSender = () => ({ name: 'Shop', email: `shop${++made}@example.com` })
 
 export const senderExamples: Record<string, Partial<Example>> = {
   'v3.sender.create': { body: newSender() },
+  'origin.stop': { body: { consent_source: 'a fair', confirm: true } },
   'v3.sender.update': { path: '/v3/senders/1', body: { name: 'New shop' } },
   'v3.sender.validate': { path: '/v3/senders/1/validate', body: { otp: 123456 } },
   'v3.sender.delete': { path: '/v3/senders/1' },
