@@ -6,6 +6,7 @@ import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
+import { webhookJobs } from '../features/webhooks/jobs.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
@@ -70,6 +71,7 @@ export const jobsFor = ({
     run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, at),
   },
   ...campaignJobs({ log, now, wake }),
+  ...webhookJobs,
 ]
 
 const largestFile = 20 * 1024 * 1024

@@ -30,6 +30,7 @@ import { deleteBlockedContact, listBlockedContacts } from '../features/transacti
 import * as emails from '../features/transactional/v3/emails.api.v3.ts'
 import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
+import type { WebhookNeeds } from '../features/webhooks/write-webhook.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
@@ -37,6 +38,7 @@ import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
+import { webhookOperations } from './webhook-operations.ts'
 
 export type OperationNeeds = {
   dns: Dns
@@ -50,6 +52,7 @@ export type OperationNeeds = {
   unsubscribeKeys: FindUnsubscribeKeys
   optinKeys: FindOptinKeys
   inFlightMessages: number
+  webhooks: WebhookNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -80,6 +83,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...contactOperations(needs),
     ...statisticsOperations,
     ...eventOperations,
+    ...webhookOperations(needs.webhooks),
   ]
   return operations
 }
@@ -125,6 +129,7 @@ export function declarationsOnly(): Operation[] {
     unsubscribeKeys: async () => [],
     optinKeys: async () => [],
     inFlightMessages: 0,
+    webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
   })
 }
 

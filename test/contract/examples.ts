@@ -6,6 +6,7 @@ import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
+import { webhookExamples, webhookPrepared } from './webhook-examples.ts'
 
 export type Example = { path: string; body?: unknown }
 
@@ -29,6 +30,7 @@ const examples: Record<string, Partial<Example>> = {
   ...statisticsExamples,
   ...eventExamples,
   ...campaignExamples,
+  ...webhookExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -59,6 +61,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...statisticsPrepared,
   ...eventPrepared,
   ...campaignPrepared,
+  ...webhookPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

@@ -9,11 +9,6 @@ export const missing: string[] = [
   'GET /v3/senders',
   'POST /v3/senders',
   'DELETE /v3/senders/{id}',
-  'GET /v3/webhooks',
-  'POST /v3/webhooks',
-  'GET /v3/webhooks/{id}',
-  'PUT /v3/webhooks/{id}',
-  'DELETE /v3/webhooks/{id}',
   'GET /v3/outreach/campaigns',
   'POST /v3/outreach/campaigns',
   'GET /v3/outreach/campaigns/{id}',
@@ -46,4 +41,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 43
+export const missingAtMost = 38

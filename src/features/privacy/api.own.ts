@@ -33,6 +33,7 @@ export const exportContactOwn = operation({
     action_log: Rows,
     custom_events: Rows,
     automation_runs: Rows,
+    webhooks: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 
