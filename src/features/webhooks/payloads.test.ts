@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
-import { openReceiver, verify } from './fixtures/receiver.ts'
+import { row, text } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { verdict } from '../messages/bounces/classes.ts'
+import { recordBounce, recordEvent } from '../messages/record-event.ts'
+import { type Got, openReceiver, verify } from './fixtures/receiver.ts'
 
 const app = await makeApp({
   deliver: true,
@@ -50,6 +54,15 @@ const send = async (key: string, to: string, more: object = {}) => {
   const reply = await app.call('POST', '/v3/smtp/email', { key, body })
   assert.equal(reply.status, 201, reply.text)
   return reply.body.messageId as string
+}
+
+async function uuidOf(accountId: string, email: string): Promise<string> {
+  const Id = row<{ id: string }>({ id: text })
+  const found = await app.pools.db.one(
+    Id,
+    sql`select id from messages where account_id = ${accountId} and recipient = ${email}`,
+  )
+  return found.id
 }
 
 const simulator = (act: string) => `${act}@simulator.posthorn.test`
@@ -155,4 +168,97 @@ test('bounces, deferrals, complaints, proxies and robots', async () => {
   const robot = await told('robot', 'opened')
   const scanner = { ...visit, user_agent: 'python-requests/2.32', classification: 'robot' }
   assert.deepEqual(robot.body, { ...robot.common, ...scanner })
+})
+
+test('a suppressed recipient, an address that cannot exist, an unsubscription, a template', async () => {
+  const { accountId, key } = await app.makeAccount()
+  const receiver = await openReceiver()
+  const { id } = await makeWebhook(key, receiver.url)
+  await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gone@example.com' } })
+  await app.call('PUT', '/api/v1/settings', { key, body: { provider_compatibility: true } })
+  const template = {
+    templateName: 'Welcome',
+    subject: 'Welcome',
+    sender: { email: 'shop@example.com' },
+    htmlContent: '<p>Hello</p>',
+    isActive: true,
+  }
+  const { body: made } = await app.call('POST', '/v3/smtp/templates', { key, body: template })
+  const templateId: number = made.id
+  const common = { id, sender_email: 'shop@example.com', contact_id: 0 }
+
+  const blockedId = await send(key, 'gone@example.com')
+  const blocked = {
+    event: 'blocked',
+    email: 'gone@example.com',
+    'message-id': blockedId,
+    subject: 'Your order',
+  }
+  const first = await receiver.call('blocked')
+  assert.deepEqual(timeless(first.body), { ...common, ...blocked, reason: 'manual' })
+
+  const to = [{ email: 'anna@example.com' }]
+  const { body: welcome } = await app.call('POST', '/v3/smtp/email', { key, body: { templateId, to } })
+  const named = {
+    'message-id': welcome.messageId,
+    subject: 'Welcome',
+    template_id: templateId,
+    tag: 'Welcome',
+  }
+  const request = await until(
+    async () => receiver.got.find(({ body }) => body.event === 'request'),
+    'the request',
+  )
+  const about = { ...common, email: 'anna@example.com', ...named, sending_ip: '' }
+  assert.deepEqual(timeless(request.body), { ...about, event: 'request', mirror_link: '' })
+
+  const told = {
+    id: await uuidOf(accountId, 'anna@example.com'),
+    accountId,
+    recipient: 'anna@example.com',
+    at: new Date(),
+  }
+  await recordEvent(app.pools.db, told, 'unsubscribe', { scope: 'all' })
+  const left = { event: 'unsubscribed', user_agent: '', device_used: 'UNKNOWN', mirror_link: '' }
+  assert.deepEqual(timeless((await receiver.call('unsubscribed')).body), { ...about, ...left })
+
+  const said = { smtpCode: 550, enhancedCode: '5.1.3', message: 'bad syntax' }
+  await recordBounce(app.pools.db, told, said, verdict('bad_address', true))
+  const { sending_ip: _, ...refused } = about
+  const invalid = { event: 'invalid_email', reason: 'bad syntax' }
+  assert.deepEqual(timeless((await receiver.call('invalid_email')).body), { ...refused, ...invalid })
+})
+
+test('metadata comes back under its name; a webhook gets only what it asks for, and opened is every open', async () => {
+  const { accountId, key } = await app.makeAccount()
+  const [all, first, both] = [await openReceiver(), await openReceiver(), await openReceiver()]
+  await makeWebhook(key, all.url, { events: ['opened'] })
+  await makeWebhook(key, first.url, { events: ['uniqueOpened'] })
+  await makeWebhook(key, both.url, { events: ['opened', 'uniqueOpened', 'hardBounce'] })
+  const body = {
+    from: 'shop@example.com',
+    to: 'eva@example.com',
+    subject: 'x',
+    text: 'x',
+    metadata: { order: '7' },
+  }
+  await app.call('POST', '/api/v1/transactional/send', { key, body })
+  const id = await uuidOf(accountId, 'eva@example.com')
+  const told = { id, accountId, recipient: 'eva@example.com', at: new Date() }
+  for (let n = 0; n < 3; n++)
+    await recordEvent(app.pools.db, told, 'open', { user_agent: 'Mail', classification: 'human' })
+  await recordBounce(
+    app.pools.db,
+    told,
+    { smtpCode: 550, enhancedCode: '5.1.2', message: 'no host' },
+    verdict('unknown_host', true),
+  )
+  const words = ({ got }: { got: Got[] }) => got.map((one) => one.body.event)
+  await both.calls(4)
+  await all.calls(3)
+  await first.calls(1)
+  assert.deepEqual(words(all), ['opened', 'opened', 'opened'])
+  assert.deepEqual(words(first), ['unique_opened'])
+  assert.deepEqual(words(both), ['unique_opened', 'opened', 'opened', 'hard_bounce'])
+  assert.deepEqual(first.got[0]?.body.metadata, { order: '7' })
 })

@@ -65,7 +65,7 @@ export type Address = { url: string; basic?: string }
 export function readAddress(text: string | undefined): Address | undefined {
   const asked = given(text)?.trim()
   if (asked === undefined) return undefined
-  const isUsable = URL.canParse(asked) && !/[\s\p{Cc}]/u.test(asked) && asked.isWellFormed()
+  const isUsable = URL.canParse(asked) && !/[\s\p{Cc}]/u.test(asked)
   const url = isUsable ? new URL(asked) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw invalidParameter({ message: 'url must be an http or https address', param: 'url' })

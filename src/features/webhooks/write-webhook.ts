@@ -63,8 +63,14 @@ export async function createWebhook(
   if ((await countLocked(ctx.db, accountId)) >= mostWebhooks) throw tooManyWebhooks()
   const { id } = await takeId(ctx.db)
   const sealed = await sealSecrets(secretKeys, { accountId, id }, secrets)
-  const description = body.description?.toWellFormed().replaceAll('\0', '') ?? ''
-  const fields = { type, url, description, events, toldOf: toldOf(type, events), sealed }
+  const fields = {
+    type,
+    url,
+    description: body.description ?? '',
+    events,
+    toldOf: toldOf(type, events),
+    sealed,
+  }
   await insertWebhook(ctx.db, { accountId, id }, { ...fields, batched: body.batched ?? false }, ctx.now)
   return { id: Number(id), secret: secrets.secret }
 }
@@ -91,7 +97,7 @@ export async function changeWebhook(
   const fields = {
     type: found.type,
     url: address?.url ?? found.url,
-    description: body.description?.toWellFormed().replaceAll('\0', '') ?? found.description,
+    description: body.description ?? found.description,
     events,
     toldOf: toldOf(found.type, events),
     batched: body.batched ?? found.batched,
