@@ -10,6 +10,7 @@ import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { deleteOldCodeCounts } from '../features/senders/queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
+import { webhookJobs } from '../features/webhooks/jobs.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
@@ -86,6 +87,7 @@ export const jobsFor = ({
   },
   ...campaignJobs({ log, now, wake }),
   ...(domains ? [domainJob(domains)] : []),
+  ...webhookJobs,
 ]
 
 const largestFile = 20 * 1024 * 1024

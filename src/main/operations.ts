@@ -31,6 +31,7 @@ import { deleteBlockedContact, listBlockedContacts } from '../features/transacti
 import * as emails from '../features/transactional/v3/emails.api.v3.ts'
 import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
+import type { WebhookNeeds } from '../features/webhooks/write-webhook.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { silentLog } from '../kernel/log.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
@@ -41,6 +42,7 @@ import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { senderOperations } from './sender-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
+import { webhookOperations } from './webhook-operations.ts'
 
 export type OperationNeeds = {
   dns: Dns
@@ -56,6 +58,7 @@ export type OperationNeeds = {
   secretKeys: () => Promise<Buffer[]>
   inFlightMessages: number
   domains: DomainNeeds
+  webhooks: WebhookNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -88,6 +91,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...contactOperations(needs),
     ...statisticsOperations,
     ...eventOperations,
+    ...webhookOperations(needs.webhooks),
   ]
   return operations
 }
@@ -144,6 +148,7 @@ export function declarationsOnly(): Operation[] {
     secretKeys: async () => [],
     inFlightMessages: 0,
     domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
+    webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
   })
 }
 

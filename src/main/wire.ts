@@ -26,6 +26,7 @@ import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
+import { targetCheck } from './webhooks.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 
@@ -124,6 +125,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     baseUrl,
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
+    webhooks: { secretKeys: openSecretKeys(config), checkTarget: targetCheck(config) },
   })
   return [...declared, ...extraOperations]
 }

@@ -8,6 +8,7 @@ import { domainExamples, domainPrepared } from './domain-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
 import { senderExamples, senderPrepared } from './sender-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
+import { webhookExamples, webhookPrepared } from './webhook-examples.ts'
 
 export type Example = { path: string; body?: unknown }
 
@@ -33,6 +34,7 @@ const examples: Record<string, Partial<Example>> = {
   ...campaignExamples,
   ...senderExamples,
   ...domainExamples,
+  ...webhookExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -65,6 +67,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...campaignPrepared,
   ...senderPrepared,
   ...domainPrepared,
+  ...webhookPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { within } from '../../kernel/within.ts'
-import { guardedConnector, type Resolve } from './connector.ts'
+import { checkHost, guardedConnector, type Resolve } from './connector.ts'
 import { GuardedFault } from './fault.ts'
 import { readTarget } from './target.ts'
 
@@ -23,6 +23,8 @@ export type GuardedAnswer = { status: number; headers: Record<string, string>; b
 
 export type GuardedClient = {
   request(options: GuardedRequest): Promise<GuardedAnswer>
+  /** Throws as a request would that gets no further than the connection; every connection is checked again. */
+  check(url: string): Promise<void>
   /** Cuts off what is still under way. */
   close(): Promise<void>
 }
@@ -40,17 +42,20 @@ export function openGuardedClient(options: {
   allowPrivate: boolean
   resolve?: Resolve
   userAgent?: string
+  /** To one host; null: as many as there are requests. */
+  connections?: number | null
 }): GuardedClient {
-  const { allowPrivate, resolve = systemResolve, userAgent } = options
+  const { allowPrivate, resolve = systemResolve, userAgent, connections = 16 } = options
   // The deadline is ours and covers everything; undici's own timers count idle time only.
   const agent = new Agent({
     connect: guardedConnector({ allowPrivate, resolve }),
-    connections: 16,
+    connections,
     headersTimeout: 0,
     bodyTimeout: 0,
   })
   return {
     request: (wanted) => request(agent, userAgent, wanted),
+    check: async (url) => checkHost(readTarget(url).hostname, { allowPrivate, resolve }),
     close: () => agent.destroy(),
   }
 }

@@ -118,12 +118,13 @@ function aboutRecord({ dkim }: DomainState, record: RecordState): Found[] {
     record.role === 'verification' || record.retired || (record.role === 'dkim' && dkim.state === 'ok')
   if (state === 'ok' || isSpare) return []
   const { role, host, type, value, found, explanation } = showRecord(record)
+  const isOld = record.state === 'unreadable' && state !== 'unreadable'
   const severity = state === 'unreadable' || !record.required ? 'info' : (weights[role] ?? 'info')
   return [
     {
       code: `${role}_${state}`,
       severity,
-      message: `${host}: ${explanation}`,
+      message: `${host}: ${isOld ? `${state} when DNS last answered. ` : ''}${explanation}`,
       evidence: {
         publish: { host, type, value },
         found,

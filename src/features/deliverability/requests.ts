@@ -23,6 +23,8 @@ export const offered = {
   'v3.campaign.pause': { method: 'POST', path: '/v3/emailCampaigns/{id}/pause', scope: 'email.send' },
   'v3.campaign.update': { method: 'PUT', path: '/v3/emailCampaigns/{id}', scope: 'email.send' },
   'v3.campaign.get': { method: 'GET', path: '/v3/emailCampaigns/{id}', scope: 'email.send' },
+  'v3.webhook.update': { method: 'PUT', path: '/v3/webhooks/{id}', scope: 'settings.write' },
+  'v3.webhook.get': { method: 'GET', path: '/v3/webhooks/{id}', scope: 'analytics.read' },
 } satisfies Record<string, Offered>
 
 export type OfferedName = keyof typeof offered

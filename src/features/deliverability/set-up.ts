@@ -1,5 +1,6 @@
 // Content and set-up: what keeps good messages from good people.
 import type { Ctx } from '../../kernel/ctx.ts'
+import { listNotices } from '../accounts/notices/queries.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import type { DomainState } from '../domains/domain-states.ts'
 import type { Finding } from './finding.ts'
@@ -21,6 +22,7 @@ export async function findSetUp(ctx: Ctx, around: Surroundings, domains: DomainS
     ...(await waiting(ctx)),
     ...(await bareCampaigns(ctx)),
     ...(await settings(ctx, around, verified)),
+    ...(await silentWebhooks(ctx)),
   ]
 }
 
@@ -113,4 +115,23 @@ async function settings(ctx: Ctx, around: Surroundings, verified: DomainState[])
     action: requestOf(ctx, 'settings.update', { body: { click_tracking: false, open_tracking: 'off' } }),
   }
   return [...(default_sender ? [] : [senderless]), ...(isTracked && !isOwn ? [foreign] : [])]
+}
+
+const mostNotices = 200
+
+/** As the account was told when they were switched off. */
+async function silentWebhooks(ctx: Ctx): Promise<Finding[]> {
+  const notices = await listNotices(ctx.db, ctx.caller.accountId, { open: true, limit: mostNotices })
+  return notices
+    .filter(({ code }) => code === 'webhook_disabled')
+    .map(({ subject, message, details, created_at }) => ({
+      code: 'webhook_disabled',
+      severity: 'warning',
+      area,
+      domain: null,
+      message: `${message} Until then nobody is told of bounces and complaints.`,
+      evidence: { ...(details as Record<string, unknown>), since: created_at.toISOString() },
+      action: requestOf(ctx, 'v3.webhook.update', { in: { id: subject }, body: {} }),
+      proof: requestOf(ctx, 'v3.webhook.get', { in: { id: subject } }),
+    }))
 }

@@ -34,6 +34,7 @@ export const exportContactOwn = operation({
     custom_events: Rows,
     automation_runs: Rows,
     senders: Rows,
+    webhooks: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

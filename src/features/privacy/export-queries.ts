@@ -177,3 +177,22 @@ export function exportRuns(db: Db, who: Who) {
        and (email = ${who.email} or contact_id = ${contactId(who)})`,
   )
 }
+
+/** What was told of them to others, and what is about to be. */
+export function exportWebhooks(db: Db, { accountId, email }: Who) {
+  const about = sql`
+    (email = ${email}
+     or message_id = any(array(select id from messages where account_id = ${accountId} and recipient = ${email})))`
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(d) order by d.id), '[]') as rows
+      from (select id, webhook_id, event, message_id, email, data, attempts, created_at, attempted_at, answer
+              from webhook_queue
+             where account_id = ${accountId} and ${about}
+            union all
+            select id, webhook_id, event, message_id, email, data, attempts, created_at, attempted_at, answer
+              from webhook_deliveries
+             where account_id = ${accountId} and ${about}) d`,
+  )
+}

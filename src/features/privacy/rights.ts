@@ -39,6 +39,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
     custom_events: await rows(tell.exportCustomEvents(ctx.db, who)),
     automation_runs: await rows(tell.exportRuns(ctx.db, who)),
     senders: await rows(tell.exportSenders(ctx.db, who)),
+    webhooks: await rows(tell.exportWebhooks(ctx.db, who)),
   }
 }
 
@@ -87,6 +88,8 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['left_lists', erase.eraseLeftLists],
   ['custom_events', erase.eraseCustomEvents],
   ['contact', erase.eraseContactRow],
+  ['webhooks_under_way', erase.eraseQueuedWebhooks],
+  ['webhooks', erase.eraseWebhooks],
   ['events', erase.eraseEvents],
   ['attachments', erase.eraseAttachments],
   ['queue', erase.eraseQueueRows],

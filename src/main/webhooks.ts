@@ -1,0 +1,82 @@
+// The way from webhooks to the world: the guarded client, with the resolvers of the configuration.
+import { GuardedFault } from '../adapters/guarded-http/fault.ts'
+import { openAddresses } from '../adapters/system-dns/addresses.ts'
+import type { Post } from '../features/webhooks/call.ts'
+import { startWebhookDelivery, type WebhookDelivery } from '../features/webhooks/deliver.ts'
+import type { CheckTarget } from '../features/webhooks/write-webhook.ts'
+import type { Db } from '../kernel/db.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Config } from './config.ts'
+import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
+import { packageVersion } from './package-root.ts'
+import { openSecretKeys } from './secret-key.ts'
+
+type ClientConfig = Pick<Config, 'dns' | 'webhookAllowPrivate'>
+
+function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
+  const servers = dns?.split(',').map((one) => one.trim())
+  return lazyGuardedClient({
+    allowPrivate: webhookAllowPrivate,
+    ...(servers && { resolve: openAddresses({ servers }) }),
+    userAgent: `Posthorn/${packageVersion()}`,
+    // One receiver's slow calls must not keep another's at the same host: each webhook has a limit of its own.
+    connections: null,
+  })
+}
+
+/** A name that leads nowhere may do so later, and every connection is checked. */
+export function targetCheck(config: ClientConfig): CheckTarget {
+  const client = clientOf(config)
+  return async (url) => {
+    try {
+      await client.check(url)
+    } catch (error) {
+      const isRefused = error instanceof GuardedFault && ['blocked', 'invalid_url'].includes(error.code)
+      if (isRefused) return error.message
+    }
+    return undefined
+  }
+}
+
+const largestAnswer = 16 * 1024
+
+const postThrough =
+  (client: GuardedRequests): Post =>
+  async (wanted) => {
+    try {
+      const { status, headers, body } = await client.request({
+        ...wanted,
+        method: 'POST',
+        maxBytes: largestAnswer,
+      })
+      return { status, retryAfter: headers['retry-after'], body }
+    } catch (error) {
+      // It has answered; what else it says is too long or too slow to be of interest.
+      if (error instanceof GuardedFault && error.status !== null)
+        return { status: error.status, retryAfter: undefined, body: Buffer.alloc(0) }
+      throw error
+    }
+  }
+
+export type WebhookOptions = {
+  config: ClientConfig & Pick<Config, 'retryFactor' | 'leaseSeconds' | 'secretKey' | 'dataDir'>
+  db: Db
+  log: Log
+  now: () => Date
+}
+
+const longestLeaseSeconds = 60
+
+export function openWebhooks({ config, db, log, now }: WebhookOptions): WebhookDelivery {
+  const client = clientOf(config)
+  return startWebhookDelivery({
+    db,
+    log,
+    now,
+    retryFactor: config.retryFactor,
+    leaseSeconds: Math.min(longestLeaseSeconds, config.leaseSeconds),
+    secretKeys: openSecretKeys(config),
+    post: postThrough(client),
+    close: () => client.close(),
+  })
+}
