@@ -73,7 +73,7 @@ export const stopOriginOwn = operation({
     'They get no campaigns and automations any more until they are resubscribed; transactional mail still reaches ' +
     'them. At most 5000 at a call: repeat it until is_complete.',
   scope: 'contacts.write',
-  effect: 'change',
+  effect: 'irreversible',
   body: OriginBody,
   reply: closed({ unsubscribed: Type.Integer(), is_complete: Type.Boolean() }),
   refusals: [notFound, confirmationRequired],
