@@ -4,6 +4,7 @@ import { domainOf } from '../../kernel/email-address.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import type { DomainState } from '../domains/domain-states.ts'
 import type { RecordState } from '../domains/model.ts'
+import { normalName } from '../domains/name.ts'
 import { showRecord } from '../domains/show-domain.ts'
 import type { Finding, Severity } from './finding.ts'
 import { countSenderDomains } from './queries.ts'
@@ -34,8 +35,9 @@ async function undeclared(ctx: Ctx, domains: DomainState[]): Promise<Finding[]> 
       `Messages from ${domain} carry no DKIM signature of that domain and prove nothing by DMARC: it is not declared. ` +
       'Large providers refuse or mistrust them.',
     evidence: { messages, of_last: total, is_default_sender: domain === usual },
-    action: requestOf(ctx, 'domain.declare', { body: { domain } }),
-    proof: requestOf(ctx, 'domain.dns', { in: { domain } }),
+    // What no public resolver answers for cannot be declared: only another sender helps.
+    action: normalName(domain) ? requestOf(ctx, 'domain.declare', { body: { domain } }) : null,
+    proof: requestOf(ctx, 'deliverability.diagnose'),
   }))
 }
 
