@@ -4,6 +4,7 @@ import { cpus } from 'node:os'
 import { benchAcceptance } from './cases/acceptance.ts'
 import { benchCampaign, benchFreezing } from './cases/campaign.ts'
 import { benchContacts, benchImport } from './cases/contacts.ts'
+import { benchDomains } from './cases/domains.ts'
 import { benchHttp } from './cases/http.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
@@ -21,6 +22,7 @@ const cases: Case[] = [
   ['import', benchImport],
   ['contacts', benchContacts],
   ['statistics', benchStatistics],
+  ['domains', benchDomains],
   ['campaign', benchCampaign],
   ['freezing', benchFreezing],
   // Minutes.

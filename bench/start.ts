@@ -26,6 +26,7 @@ export async function startDatabase(): Promise<{ url: string; stop: Stop }> {
 export async function startService(
   databaseUrl: string,
   args: string[] = [],
+  env: Record<string, string> = {},
 ): Promise<{ url: string; smtpPort: number; pid: number; stop: Stop }> {
   const child = spawn(process.execPath, ['bin/posthorn.js', 'start', '--json', ...args], {
     env: {
@@ -35,6 +36,7 @@ export async function startService(
       POSTHORN_PORT: '0',
       POSTHORN_SMTP_PORT: '0',
       POSTHORN_RATE_LIMIT_FACTOR: '100000',
+      ...env,
     },
     // The log is written, as in production, and read by nobody.
     stdio: ['ignore', 'pipe', 'ignore'],

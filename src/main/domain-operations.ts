@@ -4,9 +4,7 @@ import * as v3 from '../features/domains/api.v3.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { recheckDomains } from '../features/domains/recheck-domains.ts'
 import type { Job } from '../kernel/job.ts'
-import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
-import type { Dns } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { openIdentity, type TransportConfig } from './transports.ts'
@@ -36,10 +34,12 @@ export const domainJob = (needs: DomainNeeds): Job => ({
 
 type DomainConfig = TransportConfig & Pick<Config, 'spfInclude' | 'sendingIps' | 'secretKey' | 'dataDir'>
 
-export function domainNeeds(config: DomainConfig, { dns, log }: { dns: Dns; log: Log }): DomainNeeds {
+/** `onBroken` is where a webhook is told. */
+type Around = Pick<DomainNeeds, 'dns' | 'log' | 'onBroken'>
+
+export function domainNeeds(config: DomainConfig, around: Around): DomainNeeds {
   return {
-    dns,
-    log,
+    ...around,
     identity: openIdentity(config),
     spf: { include: config.spfInclude ?? [], ip: config.sendingIps ?? [] },
     secretKeys: openSecretKeys(config),

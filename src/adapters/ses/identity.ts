@@ -49,7 +49,7 @@ async function createIdentity(ses: SesManager, domain: string) {
   return findIdentity(ses, domain)
 }
 
-/** Should its records be missing, or we not be allowed to set it, Amazon sends with an envelope of its own as before. */
+/** Should its records be missing, or we not be allowed to set it, Amazon goes on with an envelope of its own. */
 async function setMailFrom({ sdk, manager }: SesManager, domain: string): Promise<string | undefined> {
   const MailFromDomain = `bounce.${domain}`
   const command = new sdk.PutEmailIdentityMailFromAttributesCommand({

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '../../kernel/sql.ts'
 import { makeDomainApp, type Published, recordOf } from './fixtures/app.ts'
+import { mostDomains } from './refusals.ts'
 
 const app = await makeDomainApp()
 
@@ -90,7 +92,10 @@ test('an account sees and touches its own domains only', async () => {
     ['DELETE', '/v3/senders/domains/private.example'],
   ] as const)
     assert.equal((await app.call(method, path, { key })).status, 404, path)
-  const verified = await app.call('POST', '/api/v1/domains/verify', { key, body: { domain: 'private.example' } })
+  const verified = await app.call('POST', '/api/v1/domains/verify', {
+    key,
+    body: { domain: 'private.example' },
+  })
   assert.equal(verified.status, 404)
   assert.equal(verified.body.error.action.operation, 'domain.declare')
   assert.deepEqual((await app.call('GET', '/api/v1/domains', { key })).body, { data: [], next_cursor: null })
@@ -113,10 +118,20 @@ test('domains are listed page by page, newest first, and can be deleted', async 
   assert.equal((await app.declare('b.example', key)).status, 201)
 })
 
+test('an account has so many domains and no more', async () => {
+  const { key, accountId } = await app.makeAccount()
+  await app.pools.db.run(sql`
+    insert into domains (account_id, domain, token, next_check_at, created_at)
+    select ${accountId}, 'd' || n || '.example', '', 'infinity', now() from generate_series(1, ${mostDomains}) n`)
+  const reply = await app.declare('more.example', key)
+  assert.deepEqual([reply.status, reply.body.error.code], [422, 'domain_limit_reached'])
+  assert.equal((await app.declare('d1.example', key)).status, 200)
+})
+
 test('nothing of the private key is in the action log', async () => {
   const { key } = await app.makeAccount()
   await app.declare('logged.example', key)
-  const { body } = await app.call('GET', '/api/v1/audit?operation=domain.declare', { key })
+  const { body } = await app.call('GET', '/api/v1/audit-logs?operation=domain.declare', { key })
   const [line] = body.data ?? []
   assert.deepEqual(line?.params, { domain: 'logged.example' })
 })

@@ -59,15 +59,16 @@ async function askUpstream({ identity, log }: DomainNeeds, { domain, upstream }:
   return asked && { ...asked, ready: asked.ready ?? upstream?.ready ?? null }
 }
 
-/** In a transaction. Undefined when the domain is gone; of two looks the later one stays. */
+/** In a transaction. Undefined when the domain is gone; of two looks the later one counts. */
 export async function keepLook(
   db: Db,
   needs: DomainNeeds,
   ref: DomainRef,
-  looked: Looked,
+  latest: Looked,
 ): Promise<DomainRow | undefined> {
   const row = await holdDomain(db, ref)
-  if (!row || (row.checked_at && row.checked_at > looked.at)) return row
+  if (!row) return undefined
+  const looked = row.checked_at && row.checked_at > latest.at ? nothingNew(row.checked_at) : latest
   const judged = { ...row, upstream: needs.identity ? (looked.upstream ?? row.upstream) : null }
   const apply = (keys: Subject['keys']) =>
     applyReadings(row.records, wantedRecords({ ...judged, keys }, needs.spf), looked)
@@ -75,7 +76,7 @@ export async function keepLook(
   const keys = await settleKeys(db, ref, { keys: before, records: apply(before), at: looked.at })
   const records = apply(keys)
   const verdict = judge(judged, records, looked.at)
-  await tellAccount(db, needs, { row, records, verdict, at: looked.at })
+  await tellAccount(db, needs, { row: judged, records, verdict, at: looked.at })
   return updateChecked(db, ref, {
     ...verdict,
     records,
@@ -88,9 +89,12 @@ export async function keepLook(
   })
 }
 
+const nothingNew = (at: Date): Looked => ({ upstream: null, readings: new Map(), at })
+
 type Told = { row: DomainRow; records: RecordState[]; verdict: Verdict; at: Date }
 
-async function tellAccount(db: Db, needs: DomainNeeds, { row, records, verdict, at }: Told): Promise<void> {
+async function tellAccount(db: Db, needs: DomainNeeds, told: Told): Promise<void> {
+  const { row, records, verdict, at } = told
   const { account_id: accountId, domain } = row
   const about = { accountId, code: 'domain_broken', subject: domain } as const
   if (!verdict.isBroken) return resolveNotice(db, about, at)
@@ -98,15 +102,17 @@ async function tellAccount(db: Db, needs: DomainNeeds, { row, records, verdict, 
     status: verdict.status,
     records: verdict.broken.map(({ role, host, known }) => ({ role, host, state: known })),
   }
-  await raiseNotice(db, { ...about, message: messageOf(domain, verdict), details }, at)
+  await raiseNotice(db, { ...about, message: messageOf(told), details }, at)
   if (isNewlyBroken(row, records, verdict))
     await needs.onBroken?.(db, { accountId, domain, status: verdict.status, records: verdict.broken, at })
 }
 
-function messageOf(domain: string, { status, broken: [first] }: Verdict): string {
+function messageOf({ row: { domain, upstream }, records, verdict }: Told): string {
+  const { status, broken } = verdict
   const lost = status === 'verified' ? 'A record of the domain' : 'The authentication of the domain'
-  const why = first ? ` ${first.explanation}` : ' The upstream no longer takes its mail.'
-  return `${lost} ${domain} broke.${why} See GET /api/v1/domains/${domain}/dns for what to publish.`
+  const wrong = broken[0] ?? records.find(({ required, known }) => required && known !== 'ok')
+  const why = wrong?.explanation ?? upstream?.says ?? ''
+  return `${lost} ${domain} broke. ${why} See GET /api/v1/domains/${domain}/dns for what to publish.`
 }
 
 function isNewlyBroken(row: DomainRow, records: RecordState[], { status }: Verdict): boolean {

@@ -65,17 +65,12 @@ async function readExchange(dns: Dns, domain: string, { host, value }: Wanted): 
   return { ...reading, state: 'ok', explanation: 'The domain takes mail elsewhere, which serves as well.' }
 }
 
-// A record may hold anything, and some are large.
-const longestText = 4_000
-const mostFound = 20
-
-function storableReading({ state, found, explanation, remarks, facts }: Read): Read {
-  const clean = (text: string) => storable(text).slice(0, longestText)
+/** A record may hold anything. */
+function storableReading(read: Read): Read {
   return {
-    state,
-    facts,
-    found: found.slice(0, mostFound).map(clean),
-    explanation: clean(explanation),
-    remarks: remarks.map(({ code, message }) => ({ code, message: clean(message) })),
+    ...read,
+    found: read.found.map(storable),
+    explanation: storable(read.explanation),
+    remarks: read.remarks.map(({ code, message }) => ({ code, message: storable(message) })),
   }
 }

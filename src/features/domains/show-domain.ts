@@ -84,10 +84,11 @@ export function showRecord(record: RecordState): Static<typeof Record> {
   }
 }
 
-/** There may be one SPF record only, so that a second one must not be added. */
+/** There may be one SPF record only, so that a second one must not be added. One that is shown cut off is left alone. */
 function toPaste({ role, state, found, value }: RecordState): string {
-  const [only] = found
-  return role === 'spf' && state === 'mismatch' && only && found.length === 1 ? mergedSpf(only, value) : value
+  const [only, ...others] = found
+  const isWhole = only !== undefined && others.length === 0 && !only.endsWith('…')
+  return role === 'spf' && state === 'mismatch' && isWhole ? mergedSpf(only, value) : value
 }
 
 function lastKnown({ known, knownAt }: RecordState) {

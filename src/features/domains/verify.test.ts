@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { findDomainState, findDomains, servesDomain } from './domain-states.ts'
 import { type Body, makeDomainApp, recordOf } from './fixtures/app.ts'
+import { checkDomain, keepCheck } from './verify-domain.ts'
 
 const app = await makeDomainApp()
 const { zone, accountId } = app
@@ -91,7 +92,8 @@ test('DNS that does not answer says nothing: the last known state stays', async 
   const body = await app.verify('quiet.example')
   assert.equal(body.status, 'verified')
   assert.deepEqual(statesOf(body), ['unreadable', 'unreadable', 'unreadable'])
-  for (const { last_known } of body.records) assert.deepEqual(last_known, { state: 'ok', at: before.checked_at })
+  for (const { last_known } of body.records)
+    assert.deepEqual(last_known, { state: 'ok', at: before.checked_at })
   assert.equal(body.checked_at, app.clock.now.toISOString())
   const known = await findDomainState(db, accountId, 'quiet.example')
   assert.deepEqual([known?.spf.state, known?.dkim.state, known?.dmarc.state], ['ok', 'ok', 'ok'])
@@ -102,7 +104,10 @@ test('never read yet is not missing either', async () => {
   for (const name of ['dark.example', '_dmarc.dark.example', '_posthorn-challenge.dark.example'])
     zone[`${name} TXT`] = 'fails'
   const body = await declared('dark.example')
-  assert.deepEqual([body.spf.state, body.dmarc.state, body.spf.last_known], ['unreadable', 'unreadable', null])
+  assert.deepEqual(
+    [body.spf.state, body.dmarc.state, body.spf.last_known],
+    ['unreadable', 'unreadable', null],
+  )
 })
 
 test('octets that no database holds are shown without them', async () => {
@@ -111,6 +116,19 @@ test('octets that no database holds are shown without them', async () => {
   app.publish(records, 'dkim')
   const body = await app.verify('octets.example')
   assert.equal(body.status, 'verified')
+})
+
+test('of two looks at once the later one counts', async () => {
+  const { records } = await declared('late.example')
+  const ref = { accountId, domain: 'late.example' }
+  const early = await checkDomain(app.needs, db, ref, app.clock.now)
+  assert.ok(early)
+  app.publish(records)
+  app.later(0.1)
+  const { checked_at } = await app.verify('late.example')
+  await db.transaction((tx) => keepCheck(app.needs, tx, ref, early))
+  const body = await app.read('late.example')
+  assert.deepEqual([body.status, body.dkim.state, body.checked_at], ['verified', 'ok', checked_at])
 })
 
 test('what is stored can be read without asking DNS', async () => {

@@ -11,11 +11,16 @@ const longestString = 255
 
 export function wantedRecords(subject: Subject, spf: SpfSetting): Wanted[] {
   const { domain, token, upstream } = subject
-  const sending = upstream
-    ? upstream.records
-    : [...subject.keys.map(keyRecord(domain)), spfRecord(domain, spf)]
+  const sending = upstream ? upstream.records : [...keyRecords(subject), spfRecord(domain, spf)]
   const records = [...sending, ...(sending.some(({ role }) => role === 'dmarc') ? [] : [dmarcRecord(domain)])]
   return [...records.map(withSplitNote), verificationRecord(domain, token, upstream !== null)]
+}
+
+/** The one that signs first. */
+function keyRecords({ domain, keys }: Subject): Wanted[] {
+  return (['current', 'next', 'retired'] as const).flatMap((stage) =>
+    keys.filter((key) => key.stage === stage).map(keyRecord(domain)),
+  )
 }
 
 const keyRecord =
@@ -34,7 +39,7 @@ const nextNote = 'The new key of a rotation: messages are signed with the old on
 
 function retiredNote(retiredAt: Date): string {
   const until = new Date(retiredAt.getTime() + retiredKeptMs).toISOString().slice(0, 10)
-  return `This key no longer signs. Keep its record until ${until} for messages under way; after that it can be removed.`
+  return `This key no longer signs. Keep its record until ${until} for messages under way, then it can be removed.`
 }
 
 function spfRecord(domain: string, { include, ip }: SpfSetting): Wanted {

@@ -3,6 +3,10 @@ import { isDisposableEmailDomain } from 'disposable-email-domains-js'
 import { domainOf } from '../../kernel/email-address.ts'
 import { nearest } from '../../kernel/nearest.ts'
 import type { Dns } from '../../kernel/ports.ts'
+import { readDmarc } from '../domains/reading/read-dmarc.ts'
+import { readMailHost } from '../domains/reading/read-mail-host.ts'
+import { readSpf } from '../domains/reading/read-spf.ts'
+import type { State } from '../domains/reading/reading.ts'
 import { missingVariables, templateCache } from '../messages/templates/compile.ts'
 import { linksOf } from '../messages/tracking/rewrite.ts'
 import type { Looked } from './find-blocking.ts'
@@ -171,33 +175,27 @@ function aboutAttachments({ attachments = [] }: SendRequest): Warning[] {
 async function aboutRecipientDns(dns: Dns, { recipient }: Looked): Promise<Warning[]> {
   if (!recipient) return []
   const domain = domainOf(recipient.email)
-  return warnIf((await dns.mx(domain)) === 'none', 'recipient_without_mx', `${domain} has no mail server.`, {
-    param: 'to',
-  })
+  const { state, remarks } = await readMailHost(dns, domain)
+  const isWithout = says(state) || remarks.some(({ code }) => code === 'no_mx')
+  return warnIf(isWithout, 'recipient_without_mx', `${domain} has no mail server.`, { param: 'to' })
 }
 
 async function aboutSenderDns(dns: Dns, { from }: Looked): Promise<Warning[]> {
   if (!from) return []
   const domain = domainOf(from.email)
-  const [spf, dmarc] = await Promise.all([dns.txt(domain), dmarcOf(dns, domain)])
-  const lacks = (found: typeof spf, start: RegExp) =>
-    found === 'none' || (Array.isArray(found) && !found.some((text) => start.test(text)))
+  const [spf, dmarc] = await Promise.all([
+    readSpf(dns, { domain, include: [], ip: [] }),
+    readDmarc(dns, domain),
+  ])
+  const param = 'from'
   return [
-    ...warnIf(lacks(spf, /^v=spf1\b/i), 'domain_not_authenticated', `${domain} publishes no SPF record.`, {
-      param: 'from',
-    }),
-    ...warnIf(lacks(dmarc, /^v=DMARC1\b/i), 'dmarc_missing', `${domain} publishes no DMARC record.`, {
-      param: 'from',
-    }),
+    ...warnIf(says(spf.state), 'domain_not_authenticated', spf.explanation, { param }),
+    ...warnIf(says(dmarc.state), 'dmarc_missing', dmarc.explanation, { param }),
   ]
 }
 
-/** A name without a record of its own has that of the next name above it (RFC 9989 §4.10). */
-async function dmarcOf(dns: Dns, domain: string): ReturnType<Dns['txt']> {
-  const found = await dns.txt(`_dmarc.${domain}`)
-  const above = domain.slice(domain.indexOf('.') + 1)
-  return found === 'none' && above.includes('.') ? dmarcOf(dns, above) : found
-}
+/** A server that fails or stays silent has not said that something is wrong. */
+const says = (state: State) => state !== 'ok' && state !== 'unreadable'
 
 function warnIf(
   holds: boolean,

@@ -10,6 +10,9 @@ const nameServer = await startDnsServer({
   'good.example TXT': ['v=spf1 -all', 'something else'],
   '_dmarc.good.example TXT': ['v=DMARC1; p=none'],
   'other.example TXT': ['v=spf10 nearly'],
+  'twice.example TXT': ['v=spf1 -all', 'v=spf1 ~all'],
+  'twice.example A': ['192.0.2.1'],
+  '_dmarc.twice.example TXT': ['v=DMARC1; p=wrong'],
   'broken.example MX': 'fails',
   'broken.example TXT': 'fails',
   '_dmarc.broken.example TXT': 'fails',
@@ -102,6 +105,11 @@ describe('a dry run', () => {
     assert.deepEqual(await found('good.example'), [])
     assert.deepEqual(await found('news.good.example'), ['domain_not_authenticated', 'recipient_without_mx'])
     assert.deepEqual(await found('other.example'), [
+      'dmarc_missing',
+      'domain_not_authenticated',
+      'recipient_without_mx',
+    ])
+    assert.deepEqual(await found('twice.example'), [
       'dmarc_missing',
       'domain_not_authenticated',
       'recipient_without_mx',

@@ -9,8 +9,6 @@ export async function readCname(dns: Dns, { host, target }: CnameWanted): Promis
   const publish = `Publish a CNAME record at ${host} with the value ${target}.`
   if (found === 'unreadable') return unreadable('CNAME', host)
   if (found === 'none') return withoutAlias(host, publish, await addresses)
-  if (found.length > 1)
-    return reading('multiple', `${host} has ${found.length} CNAME records; keep the one to ${target}.`, found)
   const [points = ''] = found.map(normalName)
   if (points === normalName(target)) return reading('ok', `${host} points to ${target}.`, found)
   const hint = points.startsWith(`${normalName(target)}.`)

@@ -45,7 +45,7 @@ function judge(host: string, tags: Tags, publicKey: string): Verdict {
   const fault = faultOf(tags)
   if (fault !== undefined) return invalid(fault)
   const published = (tags.of.get('p') ?? '').replaceAll(/\s/g, '')
-  const wanted = spki(publicKey)
+  const wanted = parsed(Buffer.from(publicKey, 'base64'), 'spki')
   const kind = tags.of.get('k') ?? 'rsa'
   if (published !== publicKey && published.length >= 100 && publicKey.startsWith(published))
     return mismatch(host, 'the key is cut off; publish it whole, as several strings of one record')
@@ -109,20 +109,20 @@ function remarksOf({ of }: Tags, bits = advisedBits): Remark[] {
 
 // What stands before the 32 bytes of an Ed25519 key in SPKI (RFC 8410).
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex')
+const ed25519Bytes = 32
 
 function keyOf(kind: string, published: string): KeyObject | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(published)) return undefined
+  const bytes = Buffer.from(published, 'base64')
   if (kind === 'ed25519')
-    return spki(Buffer.concat([ed25519Prefix, Buffer.from(published, 'base64')]).toString('base64'))
-  const key = spki(published) ?? parsed(published, 'pkcs1')
+    return bytes.length === ed25519Bytes ? parsed(Buffer.concat([ed25519Prefix, bytes]), 'spki') : undefined
+  const key = parsed(bytes, 'spki') ?? parsed(bytes, 'pkcs1')
   return key?.asymmetricKeyType === 'rsa' ? key : undefined
 }
 
-const spki = (base64: string) => parsed(base64, 'spki')
-
-function parsed(base64: string, type: 'spki' | 'pkcs1'): KeyObject | undefined {
+function parsed(key: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
   try {
-    return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type })
+    return createPublicKey({ key, format: 'der', type })
   } catch {
     return undefined
   }

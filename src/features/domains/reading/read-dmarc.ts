@@ -1,7 +1,7 @@
 import type { Dns } from '../../../kernel/ports.ts'
 import { type DmarcPolicy, type DmarcRecord, isDmarc, looksLikeDmarc } from './dmarc/parse.ts'
 import { unauthorisedReports } from './dmarc/reports.ts'
-import { organisationOf, prevailing, type Step, walk } from './dmarc/walk.ts'
+import { organisationOf, prevailing, type Step, type Walk, walk } from './dmarc/walk.ts'
 import { normalName, quoted, type Reading, type Remark, reading, unreadable } from './reading.ts'
 
 export type { DmarcPolicy } from './dmarc/parse.ts'
@@ -22,28 +22,30 @@ export async function readDmarc(dns: Dns, given: string): Promise<DmarcReading> 
   const exists = dns.exists(domain)
   const steps = await walk(dns, domain)
   const step = prevailing(steps)
-  const record = step?.record ?? null
-  const facts = {
-    policy: record && policyFor(record, step === steps[0], await exists),
-    foundAt: step?.domain ?? null,
-    alignment: record?.alignment ?? { dkim: 'r' as const, spf: 'r' as const },
-    organisation: organisationOf(steps),
-  }
-  const read = bad(steps, step) ?? (step ? null : await missing(domain, elsewhere))
-  if (read || !step || !record) return { ...(read ?? unreadable('DMARC', domain)), ...facts }
+  const organisation = organisationOf(steps)
+  const fault = bad(steps, step)
+  const record = step?.record
+  if (!record || fault?.state === 'unreadable')
+    return { ...(fault ?? (await missing(domain, elsewhere))), ...nothing, organisation }
+  const policy = policyFor(record, step === steps[0] ? 'own' : (await exists) === false ? 'nowhere' : 'below')
+  const facts = { policy, foundAt: step.domain, alignment: record.alignment, organisation }
+  if (fault) return { ...fault, ...facts }
   const remarks = [
-    ...(await unauthorisedReports(dns, record, step.domain, facts.organisation)),
+    ...remarksOf(domain, step, record, policy),
     ...record.remarks,
+    ...(await unauthorisedReports(dns, record, step.domain, organisation)),
   ]
-  return {
-    ...judge(domain, step, record, facts.policy),
-    ...facts,
-    remarks: [...remarksOf(domain, step, record, facts.policy), ...remarks],
-  }
+  return { ...judge(domain, step, record, policy), ...facts, remarks }
+}
+
+const nothing: Pick<DmarcReading, 'policy' | 'foundAt' | 'alignment'> = {
+  policy: null,
+  foundAt: null,
+  alignment: { dkim: 'r', spf: 'r' },
 }
 
 /** What makes the answer certain to be another than a good record. */
-function bad(steps: [Step, ...Step[]], step: Step | null): Reading | null {
+function bad(steps: Walk, step: Step | null): Reading | null {
   const [own] = steps
   const host = `_dmarc.${own.domain}`
   const meant = own.texts.filter(looksLikeDmarc)
@@ -87,11 +89,11 @@ async function missing(domain: string, elsewhere: readonly Promise<string[] | st
   )
 }
 
-/** RFC 9989 §4.10.1; a test (t=y) asks for one step less. */
-function policyFor(record: DmarcRecord, isOwn: boolean, exists: boolean | 'unreadable'): DmarcPolicy | null {
+/** `sp` and `np` are for what lies below the record (RFC 9989 §4.10.1); a test (t=y) asks for one step less. */
+function policyFor(record: DmarcRecord, place: 'own' | 'below' | 'nowhere'): DmarcPolicy | null {
   if (record.fault !== null && record.rua.length === 0) return null
   const { p, sp, np } = record
-  const asked = isOwn ? p : ((exists === false ? np : null) ?? sp ?? p)
+  const asked = place === 'own' ? p : ((place === 'nowhere' ? np : null) ?? sp ?? p)
   if (!record.isTest) return asked
   return asked === 'reject' ? 'quarantine' : 'none'
 }

@@ -28,13 +28,13 @@ type Found = Exclude<Node, Failed>
 
 function withoutRecord({ fault, why, texts }: Failed, wanted: SpfWanted): Reading {
   const { domain } = wanted
-  const record = ['v=spf1', ...termsFor(wanted), '~all'].join(' ')
+  const terms = termsFor(wanted)
+  const publish =
+    terms.length === 0
+      ? 'Publish one that names the servers it sends from.'
+      : `Publish a TXT record at ${domain} with the value ${['v=spf1', ...terms, '~all'].join(' ')}`
   if (fault === 'unreadable') return unreadable('SPF', domain)
-  if (fault === 'none')
-    return reading(
-      'missing',
-      `${domain} has no SPF record. Publish a TXT record at ${domain} with the value ${record}`,
-    )
+  if (fault === 'none') return reading('missing', `${domain} has no SPF record. ${publish}`)
   if (fault === 'multiple')
     return reading(
       'multiple',
@@ -48,40 +48,51 @@ function withoutRecord({ fault, why, texts }: Failed, wanted: SpfWanted): Readin
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 function judge(gathered: Gathered, root: Found, wanted: SpfWanted): Reading {
-  const found = [root.record.text]
-  const fault = faultOf(gathered, wanted.domain)
-  if (fault !== undefined) return reading('invalid', fault, found)
+  const unread = unreadBelow(root)
+  const { state, explanation } = verdict(gathered, root, wanted, unread)
+  return { ...reading(state, explanation, [root.record.text]), remarks: remarksOf(root, unread) }
+}
+
+type Verdict = Pick<Reading, 'state' | 'explanation'>
+
+function verdict(gathered: Gathered, root: Found, wanted: SpfWanted, unread: string[]): Verdict {
+  const record = `The SPF record of ${wanted.domain}`
+  const fault = faultOf(gathered)
+  if (fault !== undefined) return { state: 'invalid', explanation: `${record} cannot be evaluated: ${fault}` }
   const answers = [
     ...wanted.include.map((name) => passesOn(root, name)),
     ...wanted.ip.map((ip) => passes(root, ip)),
   ]
-  const unread = unreadBelow(root)
-  if (answers.includes('no')) return lacking(gathered, root, wanted, answers)
-  if (answers.includes('unreadable'))
-    return reading(
-      'unreadable',
-      `The SPF record of ${wanted.domain} could not be read to its end: ${unread.map(quoted).join(', ') || 'a host'} gave no answer.`,
-      found,
-    )
-  const read = reading(
-    'ok',
-    `The SPF record of ${wanted.domain} authorises ${said(wanted)}; ${spent(gathered)}.`,
-    found,
-  )
-  return { ...read, remarks: remarksOf(root, unread) }
+  const terms = termsFor(wanted)
+  const spent = `it takes ${gathered.lookups} of ${mostLookups} look-ups`
+  const absent = terms.filter((_, i) => answers[i] === 'no')
+  if (absent.length > 0) {
+    const change = correction(root.record.text, absent)
+    return {
+      state: 'mismatch',
+      explanation: `${record} does not authorise ${absent.join(', ')}; ${spent}. ${change}`,
+    }
+  }
+  if (answers.includes('unreadable')) {
+    const names = unread.map(quoted).join(', ') || 'a host in it'
+    return {
+      state: 'unreadable',
+      explanation: `${record} could not be read to its end: ${names} gave no answer.`,
+    }
+  }
+  return {
+    state: 'ok',
+    explanation: `${record} authorises ${terms.join(', ') || 'what it names'}; ${spent}.`,
+  }
 }
 
-const spent = ({ lookups }: Gathered) => `it takes ${lookups} of ${mostLookups} look-ups`
-const said = (wanted: SpfWanted) => termsFor(wanted).join(', ') || 'what it names'
-
-function faultOf({ lookups, voids, faults }: Gathered, domain: string): string | undefined {
-  const rejected = `The SPF record of ${domain} cannot be evaluated`
+function faultOf({ lookups, voids, faults }: Gathered): string | undefined {
   if (faults.length > 0)
-    return `${rejected}: ${[...new Set(faults)].slice(0, 5).join('; ')}. Correct or take out what leads there.`
+    return `${[...new Set(faults)].slice(0, 5).join('; ')}. Correct or take out what leads there.`
   if (lookups > mostLookups)
-    return `${rejected}: it takes ${lookups} look-ups and ${mostLookups} are the most. Take out includes that are not in use.`
+    return `it takes ${lookups} look-ups and ${mostLookups} are the most. Take out includes that are not in use.`
   if (voids > mostVoids)
-    return `${rejected}: ${voids} of the names in it do not exist and ${mostVoids} are the most. Take them out.`
+    return `${voids} of the names in it do not exist and ${mostVoids} are the most. Take them out.`
   return undefined
 }
 
@@ -94,20 +105,15 @@ function termsFor({ include, ip }: Pick<SpfWanted, 'include' | 'ip'>): string[] 
 
 const longestPasted = 1_000
 
-function lacking(gathered: Gathered, { record }: Found, wanted: SpfWanted, answers: string[]): Reading {
-  const terms = termsFor(wanted)
-  const absent = terms.filter((_, i) => answers[i] === 'no')
-  const has = (word: string) => absent.includes(word.toLowerCase().replace(/^[-+~?]/, ''))
-  const kept = record.text
+function correction(text: string, absent: string[]): string {
+  const isAbsent = (word: string) => absent.includes(word.toLowerCase().replace(/^[-+~?]/, ''))
+  const kept = text
     .split(' ')
     .slice(1)
-    .filter((word) => word !== '' && !has(word))
+    .filter((word) => word !== '' && !isAbsent(word))
   // In front: nothing that stands before can decide otherwise.
   const corrected = ['v=spf1', ...absent, ...kept].join(' ')
-  const paste =
-    corrected.length > longestPasted ? `Add it behind v=spf1` : `Change the record to ${corrected}`
-  const why = `The SPF record of ${wanted.domain} does not authorise ${absent.join(', ')}; ${spent(gathered)}.`
-  return reading('mismatch', `${why} ${paste}`, [record.text])
+  return corrected.length > longestPasted ? 'Add it behind v=spf1.' : `Change the record to ${corrected}`
 }
 
 const ends: Record<string, Remark> = {

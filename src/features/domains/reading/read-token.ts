@@ -6,7 +6,7 @@ export type TokenWanted = { host: string; value: string }
 /** A text, among any others, that shows whose the domain is. */
 export async function readToken(dns: Dns, { host, value }: TokenWanted): Promise<Reading> {
   const texts = await dns.txt(host)
-  const publish = `Publish a TXT record at ${host} with the value ${value}.`
+  const publish = `Publish a TXT record at ${host} with the value ${value}`
   if (texts === 'unreadable') return unreadable('TXT', host)
   if (texts === 'none') return reading('missing', `${host} has no TXT record. ${publish}`)
   const exact = texts.filter((text) => text.trim() === value)

@@ -16,19 +16,25 @@ export type Step = {
 const mostAbove = 7
 
 /** The name and those above it that are asked, longest first. */
-export function namesOf(domain: string): string[] {
+function namesOf(domain: string): [string, ...string[]] {
   const labels = domain.split('.')
   const above = labels.slice(1).slice(-mostAbove)
   return [domain, ...above.map((_, i) => above.slice(i).join('.'))]
 }
 
+/** A name and those above it, longest first. */
+export type Walk = [Step, ...Step[]]
+
 /** All are asked at once; what stands above a record that ends the walk is left out. */
-export async function walk(dns: Dns, domain: string): Promise<[Step, ...Step[]]> {
-  const [own, ...above] = await Promise.all(namesOf(domain).map((name) => stepAt(dns, name)))
-  const steps = own ? [own, ...above] : []
-  const end = steps.findIndex(({ record }) => record !== null && record.psd !== 'u')
-  return (end < 0 ? steps : steps.slice(0, end + 1)) as [Step, ...Step[]]
+export async function walk(dns: Dns, domain: string): Promise<Walk> {
+  const [name, ...names] = namesOf(domain)
+  const [own, ...above] = await Promise.all([stepAt(dns, name), ...names.map((one) => stepAt(dns, one))])
+  if (endsWalk(own)) return [own]
+  const end = above.findIndex(endsWalk)
+  return [own, ...(end < 0 ? above : above.slice(0, end + 1))]
 }
+
+const endsWalk = ({ record }: Step) => record !== null && record.psd !== 'u'
 
 async function stepAt(dns: Dns, domain: string): Promise<Step> {
   const answer = await dns.txt(`_dmarc.${domain}`)
@@ -39,7 +45,7 @@ async function stepAt(dns: Dns, domain: string): Promise<Step> {
 }
 
 /** The organisational domain of the name that the walk began with (RFC 9989 §4.10.2). */
-export function organisationOf(steps: [Step, ...Step[]]): string {
+export function organisationOf(steps: Walk): string {
   const [own] = steps
   const found = steps.filter(({ record }) => record !== null)
   const last = found.at(-1)
@@ -56,7 +62,7 @@ function belowOf(domain: string, above: string): string {
 }
 
 /** The record that counts for the name: its own, that of its organisation, or that of the public suffix above. */
-export function prevailing(steps: [Step, ...Step[]]): Step | null {
+export function prevailing(steps: Walk): Step | null {
   const [own] = steps
   if (own.record) return own
   const organisation = organisationOf(steps)

@@ -1,0 +1,115 @@
+// Sending domains where the upstream signs: what it asks for, what DNS says, and whose domain it is.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startScalewayStandIn } from '../../src/adapters/scaleway/stand-in.ts'
+import { startSesStandIn } from '../../src/adapters/ses/stand-in.ts'
+import { type Body, makeDomainApp, recordOf } from '../../src/features/domains/fixtures/app.ts'
+
+const ses = await startSesStandIn()
+const scaleway = await startScalewayStandIn()
+after(() => Promise.all([ses.close(), scaleway.close()]))
+
+const throughSes = await makeDomainApp({
+  env: {
+    POSTHORN_TRANSPORT: 'ses://eu-west-3',
+    POSTHORN_AWS_ENDPOINT: ses.endpoint,
+    AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  },
+})
+throughSes.zone['amazonses.com TXT'] = ['v=spf1 ip4:192.0.2.2 -all']
+
+const throughScaleway = await makeDomainApp({
+  env: {
+    POSTHORN_TRANSPORT: 'scaleway://fr-par',
+    POSTHORN_SCALEWAY_ENDPOINT: scaleway.endpoint,
+    SCW_SECRET_KEY: scaleway.secretKey,
+    SCW_DEFAULT_PROJECT_ID: scaleway.projectId,
+  },
+})
+throughScaleway.zone['_spf.tem.scaleway.com TXT'] = ['v=spf1 ip4:192.0.2.3 -all']
+
+const shown = (body: Body) =>
+  body.records.map(
+    ({ role, type, host, required }: Body) => `${role} ${type} ${host}${required ? '' : ' (may)'}`,
+  )
+
+test('Amazon SES: three aliases, a return path and the account’s own proof', async () => {
+  const app = throughSes
+  const { status, body } = await app.declare('shop.example')
+  assert.equal(status, 201)
+  const tokens = ses.identities.get('shop.example')?.DkimAttributes.Tokens ?? []
+  assert.deepEqual(shown(body), [
+    ...tokens.map((token) => `dkim CNAME ${token}._domainkey.shop.example`),
+    'return_path MX bounce.shop.example (may)',
+    'spf TXT bounce.shop.example (may)',
+    'dmarc TXT _dmarc.shop.example',
+    'verification TXT _posthorn-challenge.shop.example',
+  ])
+  assert.equal(recordOf(body, 'dkim').value, `${tokens[0]}.zone.dkim.stand-in.example`)
+  assert.equal(recordOf(body, 'return_path').value, '10 feedback-smtp.eu-west-3.amazonses.com')
+
+  app.publish(body.records)
+  const waiting = await app.verify('shop.example')
+  assert.deepEqual([waiting.status, waiting.dkim.state], ['pending', 'ok'], 'Amazon has not seen it yet')
+  assert.equal(waiting.dkim.remarks.at(-1).code, 'upstream_not_ready')
+  const identity = ses.identities.get('shop.example')
+  assert.ok(identity)
+  identity.DkimAttributes.Status = 'SUCCESS'
+  const verified = await app.verify('shop.example')
+  assert.equal(verified.status, 'verified')
+  for (const record of verified.records) assert.equal(record.state, 'ok', record.role)
+})
+
+test('Amazon SES: what another account proved is not mine', async () => {
+  const app = throughSes
+  const other = await app.makeAccount()
+  const { body } = await app.declare('shop.example', other.key)
+  assert.deepEqual([body.status, body.dkim.state], ['pending', 'ok'])
+  app.publish(body.records, 'verification')
+  assert.equal((await app.verify('shop.example', other.key)).status, 'verified')
+  const rotation = await app.call('POST', '/api/v1/domains/shop.example/dkim/rotate')
+  assert.deepEqual([rotation.status, rotation.body.error.code], [422, 'upstream_signs'])
+})
+
+test('Amazon SES: while it cannot be asked nothing is declared, and what is known stays', async () => {
+  const app = throughSes
+  const fault = { status: 400, name: 'BadRequestException', message: 'no' }
+  ses.fail(fault, fault, fault)
+  const refused = await app.declare('new.example')
+  assert.deepEqual([refused.status, refused.body.error.code], [503, 'upstream_unavailable'])
+  assert.equal((await app.verify('shop.example')).status, 'verified')
+  ses.fail(fault)
+  assert.equal((await app.verify('shop.example')).status, 'verified')
+  const identity = ses.identities.get('shop.example')
+  assert.ok(identity)
+  identity.DkimAttributes.Status = 'TEMPORARY_FAILURE'
+  assert.equal((await app.verify('shop.example')).status, 'verified')
+  identity.DkimAttributes.Status = 'FAILED'
+  assert.equal((await app.verify('shop.example')).status, 'failed')
+})
+
+test('Scaleway: the records that it names, and a mail server only where there is none', async () => {
+  const app = throughScaleway
+  const { body } = await app.declare('post.example')
+  assert.deepEqual(shown(body), [
+    `dkim TXT ${scaleway.projectId}._domainkey.post.example`,
+    'spf TXT post.example',
+    'dmarc TXT _dmarc.post.example',
+    'return_path MX post.example (may)',
+    'verification TXT _posthorn-challenge.post.example',
+  ])
+  app.publish(body.records, 'dkim', 'spf', 'dmarc', 'verification')
+  app.zone['post.example MX'] = [{ exchange: 'mx.post.example', priority: 5 }]
+  const waiting = await app.verify('post.example')
+  assert.equal(waiting.status, 'pending')
+  assert.match(waiting.dkim.remarks.at(-1).message, /unchecked/)
+  const [known] = scaleway.domains.filter(({ name }) => name === 'post.example')
+  assert.ok(known)
+  known.status = 'checked'
+  const verified = await app.verify('post.example')
+  assert.equal(verified.status, 'verified')
+  for (const record of verified.records) assert.equal(record.state, 'ok', record.role)
+  known.status = 'locked'
+  assert.equal((await app.verify('post.example')).status, 'failed')
+})
