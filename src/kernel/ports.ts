@@ -71,7 +71,16 @@ export type UpstreamEvent = {
 /** What public DNS says: the records, that there are none, or that nobody answered. */
 export type DnsAnswer<T> = T[] | 'none' | 'unreadable'
 
+export type MxRecord = { exchange: string; priority: number }
+
 export type Dns = {
-  mx(domain: string): Promise<DnsAnswer<{ exchange: string; priority: number }>>
+  mx(domain: string): Promise<DnsAnswer<MxRecord>>
+  /** Aliases are followed. A record of several strings is one text. */
   txt(name: string): Promise<DnsAnswer<string>>
+  /** The alias that stands at the name itself. */
+  cname(name: string): Promise<DnsAnswer<string>>
+  /** IPv4 and IPv6. */
+  addresses(name: string): Promise<DnsAnswer<string>>
+  /** Whether there is such a name, with whatever records. */
+  exists(name: string): Promise<boolean | 'unreadable'>
 }

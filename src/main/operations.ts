@@ -114,6 +114,15 @@ const fetchNothing: FetchAttachment = async () => {
   throw new Error('attachments by address are not enabled')
 }
 
+const unreadable = async () => 'unreadable' as const
+const noDns: Dns = {
+  mx: unreadable,
+  txt: unreadable,
+  cname: unreadable,
+  addresses: unreadable,
+  exists: unreadable,
+}
+
 /** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
 export function declarationsOnly(): Operation[] {
   return declareOperations({
@@ -121,7 +130,7 @@ export function declarationsOnly(): Operation[] {
       queue: async () => ({ depth: null, oldest_s: null }),
       transport: () => ({ kind: 'none', state: 'unknown' }),
     },
-    dns: { mx: async () => 'unreadable', txt: async () => 'unreadable' },
+    dns: noDns,
     relay: { enabled: false, host: '', port: 0 },
     version: '0.0.0',
     baseUrl: 'http://127.0.0.1:8025',
