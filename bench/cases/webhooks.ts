@@ -139,7 +139,7 @@ async function latency(place: Place, client: pg.Client, lastPath: string): Promi
 async function benchDead(place: Place): Promise<Figure> {
   return onDatabase(place.url, async (client) => {
     await client.query(`delete from webhooks`)
-    await client.query(`update accounts set name = 'done'`)
+    await client.query(`update accounts set name = 'done ' || id`)
     await makeAccounts(client, others, place.receiver)
     await client.query(messages, [2])
     const [dead, well]: [number[], number[]] = [[], []]
