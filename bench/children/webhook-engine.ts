@@ -9,7 +9,7 @@ const env = { DATABASE_URL: url, POSTHORN_SECRET_KEY: secretKey, POSTHORN_WEBHOO
 const pools = openPools({ url, log: silentLog, strict: false })
 const webhooks = openWebhooks({
   config: readConfig(env),
-  db: pools.db,
+  pools,
   log: silentLog,
   now: () => new Date(),
 })

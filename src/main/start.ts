@@ -72,7 +72,7 @@ async function startRoles({
     const unsubscribeKeys = openUnsubscribeKeys(config)
     const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys })
     const running = startJobs(jobs, { db: pools.db, log, now })
-    const webhooks = openWebhooks({ config, db: pools.db, log, now })
+    const webhooks = openWebhooks({ config, pools, log, now })
     stops.push(delivery.stop, webhooks.stop, running.stop)
     wake = delivery.wake
   }

@@ -6,12 +6,12 @@ import { openDns } from '../adapters/system-dns/system-dns.ts'
 import type { Post } from '../features/webhooks/call.ts'
 import { startWebhookDelivery, type WebhookDelivery } from '../features/webhooks/deliver.ts'
 import type { CheckTarget } from '../features/webhooks/write-webhook.ts'
-import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Config } from './config.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
+import type { Pools } from './wire.ts'
 
 type ClientConfig = Pick<Config, 'dns' | 'webhookAllowPrivate'>
 
@@ -75,17 +75,18 @@ const postThrough =
 
 export type WebhookOptions = {
   config: ClientConfig & Pick<Config, 'retryFactor' | 'leaseSeconds' | 'secretKey' | 'dataDir'>
-  db: Db
+  pools: Pools
   log: Log
   now: () => Date
 }
 
 const longestLeaseSeconds = 60
 
-export function openWebhooks({ config, db, log, now }: WebhookOptions): WebhookDelivery {
+export function openWebhooks({ config, pools, log, now }: WebhookOptions): WebhookDelivery {
   const client = clientOf(config)
   return startWebhookDelivery({
-    db,
+    db: pools.db,
+    quick: pools.quick,
     log,
     now,
     retryFactor: config.retryFactor,

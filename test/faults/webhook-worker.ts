@@ -4,6 +4,6 @@ import { readConfig } from '../../src/main/config.ts'
 import { openWebhooks } from '../../src/main/webhooks.ts'
 import { openPools } from '../../src/main/wire.ts'
 
-const { db } = openPools({ url: process.argv[2] ?? '', log: silentLog, strict: true })
-openWebhooks({ config: readConfig(process.env), db, log: silentLog, now: () => new Date() })
+const pools = openPools({ url: process.argv[2] ?? '', log: silentLog, strict: true })
+openWebhooks({ config: readConfig(process.env), pools, log: silentLog, now: () => new Date() })
 process.stdout.write('ready\n')

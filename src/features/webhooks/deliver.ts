@@ -16,6 +16,8 @@ import { type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
 
 export type WebhookDeliveryNeeds = {
   db: Db
+  /** What it commits may be lost with the last moment before a power cut: a call is then made again. */
+  quick: Db
   log: Log
   now: () => Date
   retryFactor: number
@@ -61,7 +63,7 @@ export function startWebhookDelivery(needs: WebhookDeliveryNeeds): WebhookDelive
 type Lane = WebhookDelivery & { cutOff(): void }
 
 function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number): Lane {
-  const record = gather((tried: Tried[]) => recordTried(needs, tried))
+  const record = gather((tried: Tried[]) => recordTried(needs.quick, tried))
   const end = gather((ended: EndedTurn[]) => recordTurns(needs, ended))
   const running = new Set<Promise<void>>()
   let isStopping = false

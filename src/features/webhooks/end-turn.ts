@@ -3,18 +3,15 @@ import type { Db } from '../../kernel/db.ts'
 import { raiseNotice } from '../accounts/notices/notices.ts'
 import type { Outcome } from './call.ts'
 import { type Ended, endTurns } from './health-queries.ts'
-import { dropQueued, finish, type Tried, type TurnRow, tryLater } from './queue-queries.ts'
+import { dropQueued, recordCalls, type Tried, type TurnRow } from './queue-queries.ts'
 import type { Sent } from './turn.ts'
 
 export type EndedTurn = { turn: TurnRow; sent: Sent }
 
 type Needs = { db: Db; now: () => Date; retryFactor: number }
 
-export async function recordTried({ db }: Pick<Needs, 'db'>, tried: Tried[]): Promise<undefined[]> {
-  const over = tried.filter(({ dueAt }) => dueAt === null)
-  const later = tried.filter(({ dueAt }) => dueAt !== null)
-  if (over.length > 0) await finish(db, over)
-  if (later.length > 0) await tryLater(db, later)
+export async function recordTried(db: Db, tried: Tried[]): Promise<undefined[]> {
+  await recordCalls(db, tried)
   return tried.map(() => undefined)
 }
 
