@@ -81,7 +81,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const delivery =
     options.deliver &&
     (await openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' }))
-  const webhooks = options.webhooks && openWebhooks({ config, db: pools.db, log: silentLog, now })
+  const webhooks = options.webhooks && openWebhooks({ config, pools, log: silentLog, now })
   const service = await openService({
     config,
     pools,

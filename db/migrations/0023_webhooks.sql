@@ -83,6 +83,38 @@ create index webhook_deliveries_failed_idx on webhook_deliveries (webhook_id, id
 create index webhook_deliveries_message_idx on webhook_deliveries (message_id) where message_id is not null;
 create index webhook_deliveries_email_idx on webhook_deliveries (account_id, email) where email is not null;
 
+-- What came of calls: those without a next time are over. Rows are to be found by their keys here too.
+create function record_webhook_calls(webhook_ids bigint[], ids uuid[], tries integer[], called_at timestamptz[],
+  is_taken boolean[], next_at timestamptz[], codes integer[], answers text[], errors text[])
+returns void language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  with done as (
+    delete from webhook_queue q
+     using unnest(webhook_ids, ids, tries, called_at, is_taken, next_at, codes, answers, errors)
+           as g (webhook_id, id, attempts, at, is_taken, next_at, code, answer, error)
+     where q.webhook_id = g.webhook_id
+       and q.id = g.id
+       and g.next_at is null
+    returning q.webhook_id, q.id, q.account_id, q.event, q.message_id, q.event_id, q.email, q.data, g.attempts,
+              q.created_at, g.at, g.code, g.answer, g.error, g.is_taken)
+  insert into webhook_deliveries
+    (webhook_id, id, account_id, event, message_id, event_id, email, data, attempts, created_at, attempted_at,
+     status_code, answer, error, is_delivered)
+  select * from done
+  on conflict (webhook_id, id) do nothing;
+  if array_remove(next_at, null) = '{}' then return; end if;
+  -- Not what somebody has tried since.
+  update webhook_queue q
+     set attempts = g.attempts, due_at = g.next_at, attempted_at = g.at, status_code = g.code, answer = g.answer,
+         error = g.error
+    from unnest(webhook_ids, ids, tries, called_at, next_at, codes, answers, errors)
+         as g (webhook_id, id, attempts, at, next_at, code, answer, error)
+   where q.webhook_id = g.webhook_id
+     and q.id = g.id
+     and q.attempts = g.attempts - 1
+     and g.next_at is not null;
+end $$;
+
 -- The word of the payload for an event, or null for one that the webhook does not ask for. What a robot opened is never
 -- the first.
 create function webhook_word(type text, data jsonb, is_first boolean, events text[]) returns text

@@ -74,7 +74,7 @@ async function startRoles({
     const domains = domainNeeds(config, { dns: dnsOf(config), log })
     const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
     const running = startJobs(jobs, { db: pools.db, log, now })
-    const webhooks = openWebhooks({ config, db: pools.db, log, now })
+    const webhooks = openWebhooks({ config, pools, log, now })
     stops.push(delivery.stop, webhooks.stop, running.stop)
     wake = delivery.wake
   }

@@ -8,14 +8,16 @@ import type { Log } from '../../kernel/log.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { defaults } from '../accounts/settings/settings.ts'
 import type { Post } from './call.ts'
-import { type EndedTurn, recordTurns } from './end-turn.ts'
-import { claimTurns, loadBatch, loadDue, type QueuedRow, type TurnRow } from './queue-queries.ts'
+import { type EndedTurn, recordTried, recordTurns } from './end-turn.ts'
+import { claimTurns, loadBatch, loadDue, type QueuedRow, type Tried, type TurnRow } from './queue-queries.ts'
 import { openSecrets, type SecretKeys } from './secrets.ts'
 import { signer } from './sign.ts'
-import { sendEach, sendTogether } from './turn.ts'
+import { type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
 
 export type WebhookDeliveryNeeds = {
   db: Db
+  /** What it commits may be lost with the last moment before a power cut: a call is then made again. */
+  quick: Db
   log: Log
   now: () => Date
   retryFactor: number
@@ -61,7 +63,8 @@ export function startWebhookDelivery(needs: WebhookDeliveryNeeds): WebhookDelive
 type Lane = WebhookDelivery & { cutOff(): void }
 
 function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number): Lane {
-  const record = gather((ended: EndedTurn[]) => recordTurns(needs, ended))
+  const record = gather((tried: Tried[]) => recordTried(needs.quick, tried))
+  const end = gather((ended: EndedTurn[]) => recordTurns(needs, ended))
   const running = new Set<Promise<void>>()
   let isStopping = false
   let isCutOff = false
@@ -106,8 +109,13 @@ function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number
 
   async function serve(claimed: Claimed): Promise<void> {
     try {
-      const ended = await takeTurn(needs, claimed, { isStopping: () => isStopping, isCutOff: () => isCutOff })
-      await recorded(ended)
+      const isOver = () => isStopping || running.size >= most
+      const state = { isOver, isStopping: () => isStopping, isCutOff: () => isCutOff }
+      const sent = await takeTurn(needs, claimed, {
+        ...state,
+        record: (tried) => surely(() => record(tried)),
+      })
+      await surely(() => end({ turn: claimed.turn, sent }))
     } catch (error) {
       // The lease gives it back.
       needs.log.error({ err: error, webhook: claimed.turn.id }, 'a turn of a webhook failed')
@@ -115,10 +123,10 @@ function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number
   }
 
   // While the database is away the turn is kept: what it has sent would be sent again.
-  async function recorded(ended: EndedTurn): Promise<void> {
+  async function surely(write: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
-        await record(ended)
+        await write()
         return
       } catch (error) {
         if (isStopping || !isDatabaseDown(error)) throw error
@@ -168,30 +176,49 @@ async function dueOf(
 }
 
 type Claimed = { turn: TurnRow; queued: QueuedRow[]; claimedAt: number }
-type Stopping = { isStopping: () => boolean; isCutOff: () => boolean }
+type State = Pick<Turn, 'record' | 'isCutOff'> & {
+  isStopping: () => boolean
+  /** Others wait for their turn. */
+  isOver: () => boolean
+}
 
-async function takeTurn(
+async function takeTurn(needs: WebhookDeliveryNeeds, claimed: Claimed, state: State): Promise<Sent> {
+  const { turn, queued } = claimed
+  const open = await openTurn(needs, claimed, state)
+  if (turn.batched) return sendTogether(open, queued)
+  const sent: Sent = { outcomes: [], dropped: [] }
+  for (let due = queued; due.length > 0; ) {
+    const { outcomes, dropped } = await sendEach(open, due)
+    sent.outcomes.push(...outcomes)
+    sent.dropped.push(...dropped)
+    const isAllTaken = outcomes.every(({ isTaken }) => isTaken) && dropped.length === 0
+    if (due.length < perTurn || !isAllTaken || state.isOver() || open.isOver()) break
+    due = await loadDue(needs.db, [turn.id], { now: needs.now(), limit: perTurn })
+  }
+  return sent
+}
+
+async function openTurn(
   needs: WebhookDeliveryNeeds,
-  { turn, queued, claimedAt }: Claimed,
-  { isStopping, isCutOff }: Stopping,
-): Promise<EndedTurn> {
-  const owner = { accountId: turn.account_id, id: turn.id }
-  const secrets = await openSecrets(needs.secretKeys, owner, turn.sealed)
+  { turn, claimedAt }: Claimed,
+  { isStopping, isCutOff, record }: State,
+): Promise<Turn> {
+  const secrets = await openSecrets(
+    needs.secretKeys,
+    { accountId: turn.account_id, id: turn.id },
+    turn.sealed,
+  )
   // A third of the lease to begin calls, a third for the last of them to end: after its end another has the webhook.
   const third = (needs.leaseSeconds * 1000) / 3
-  const send = turn.batched ? sendTogether : sendEach
-  const sent = await send(
-    {
-      ...needs,
-      url: turn.url,
-      sign: signer(secrets),
-      timeoutMs: Math.min(longestCallMs, third),
-      told: { webhookId: turn.id, timezone: turn.timezone ?? defaults.timezone },
-      isFailing: turn.failing_since !== null,
-      isOver: () => isStopping() || performance.now() - claimedAt > third,
-      isCutOff,
-    },
-    queued,
-  )
-  return { turn, sent }
+  return {
+    ...needs,
+    url: turn.url,
+    sign: signer(secrets),
+    timeoutMs: Math.min(longestCallMs, third),
+    told: { webhookId: turn.id, timezone: turn.timezone ?? defaults.timezone },
+    isFailing: turn.failing_since !== null,
+    isOver: () => isStopping() || performance.now() - claimedAt > third,
+    isCutOff,
+    record,
+  }
 }

@@ -1,31 +1,27 @@
-// What came of turns, recorded many at a time in one transaction; and whether a receiver is given up.
+// What came of calls and of turns, recorded many at a time; and whether a receiver is given up.
 import type { Db } from '../../kernel/db.ts'
 import { raiseNotice } from '../accounts/notices/notices.ts'
 import type { Outcome } from './call.ts'
 import { type Ended, endTurns } from './health-queries.ts'
-import { dropQueued, finish, type TurnRow, tryLater } from './queue-queries.ts'
+import { dropQueued, recordCalls, type Tried, type TurnRow } from './queue-queries.ts'
 import type { Sent } from './turn.ts'
 
 export type EndedTurn = { turn: TurnRow; sent: Sent }
 
 type Needs = { db: Db; now: () => Date; retryFactor: number }
 
+export async function recordTried(db: Db, tried: Tried[]): Promise<undefined[]> {
+  await recordCalls(db, tried)
+  return tried.map(() => undefined)
+}
+
 export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<undefined[]> {
   const at = needs.now()
-  const tried = ended.flatMap(({ sent }) => sent.tried)
-  const over = tried.filter(({ dueAt }) => dueAt === null)
-  const later = tried.filter(({ dueAt }) => dueAt !== null)
   const dropped = ended.flatMap(({ sent }) => sent.dropped)
   const health = ended.map((one) => healthAfter(needs, one, at))
   await needs.db.transaction(async (tx) => {
-    // Sent together, carried out one after the other.
-    const [disabled] = await Promise.all([
-      endTurns(tx, health),
-      ...(over.length > 0 ? [finish(tx, over)] : []),
-      ...(later.length > 0 ? [tryLater(tx, later)] : []),
-      ...(dropped.length > 0 ? [dropQueued(tx, dropped)] : []),
-    ])
-    for (const { id, reason } of disabled) {
+    if (dropped.length > 0) await dropQueued(tx, dropped)
+    for (const { id, reason } of await endTurns(tx, health)) {
       const off = ended.find(({ turn }) => turn.id === id)
       if (off) await tell(tx, off, reason, at)
     }

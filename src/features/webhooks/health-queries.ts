@@ -26,7 +26,8 @@ export async function endTurns(db: Db, ended: Ended[]) {
     sql`
     with ended as (
     update webhooks w
-       set leased_until = null,
+       -- Over; and who was served longest ago comes next.
+       set leased_until = clock_timestamp(),
            failing_since = case when w.modified_at = g.modified_at then g.failing_since else w.failing_since end,
            in_trouble = w.modified_at = g.modified_at and g.in_trouble,
            paused_until = case when w.modified_at = g.modified_at then g.paused_until end,

@@ -152,6 +152,7 @@ const Queued = row<QueuedRow>({
   sent_at: maybe(time),
 })
 
+// Each row by its key, one at a time: whoever plans this cannot know how few there are.
 const loaded = (queued: Sql) => sql`
     -- all accounts: the worker serves them all
     select q.webhook_id, q.id, q.event, q.batch_id, q.attempts, q.created_at, q.email, q.data, q.message_id,
@@ -159,11 +160,15 @@ const loaded = (queued: Sql) => sql`
            m.metadata, m.template_id, t.name as template_name, c.id as contact_id, m.campaign_id,
            p.name as campaign_name, m.list_id, m.sent_at
       from (${queued}) q
-      left join message_events e on e.account_id = q.account_id and e.id = q.event_id
-      left join messages m on m.id = q.message_id
-      left join contacts c on c.account_id = m.account_id and c.email = m.recipient
-      left join campaigns p on p.account_id = m.account_id and p.id = m.campaign_id
-      left join templates t on t.account_id = m.account_id and t.id = m.template_id
+      left join lateral (
+           select at, data from message_events where account_id = q.account_id and id = q.event_id limit 1) e on true
+      left join lateral (select * from messages where id = q.message_id limit 1) m on true
+      left join lateral (
+           select id from contacts where account_id = q.account_id and email = m.recipient limit 1) c on true
+      left join lateral (
+           select name from campaigns where account_id = q.account_id and id = m.campaign_id limit 1) p on true
+      left join lateral (
+           select name from templates where account_id = q.account_id and id = m.template_id limit 1) t on true
      order by q.due_at, q.id`
 
 /** What is due for each of these webhooks, the same number at most for all. */
@@ -232,45 +237,12 @@ export type Tried = {
   error: string | null
 }
 
-const column = <K extends keyof Tried>(tried: Tried[], name: K) => tried.map((one) => one[name])
-
-const given = (tried: Tried[]) => sql`
-  unnest(${column(tried, 'webhookId')}::bigint[], ${column(tried, 'id')}::uuid[], ${column(tried, 'attempts')}::int[],
-         ${column(tried, 'at')}::timestamptz[], ${column(tried, 'isDelivered')}::boolean[],
-         ${column(tried, 'dueAt')}::timestamptz[], ${column(tried, 'statusCode')}::int[],
-         ${column(tried, 'answer')}::text[], ${column(tried, 'error')}::text[])
-    as g (webhook_id, id, attempts, at, is_delivered, due_at, status_code, answer, error)`
-
-export function finish(db: Db, tried: Tried[]) {
+export function recordCalls(db: Db, tried: Tried[]) {
+  const column = <K extends keyof Tried>(name: K) => tried.map((one) => one[name])
   return db.run(sql`
-    -- all accounts: the worker serves them all
-    with done as (
-      delete from webhook_queue q
-       using ${given(tried)}
-       where q.webhook_id = g.webhook_id
-         and q.id = g.id
-      returning q.*, g.attempts as tries, g.at, g.is_delivered, g.status_code as code, g.answer as said,
-                g.error as fault)
-    insert into webhook_deliveries
-      (webhook_id, id, account_id, event, message_id, event_id, email, data, attempts, created_at, attempted_at,
-       status_code, answer, error, is_delivered)
-    select webhook_id, id, account_id, event, message_id, event_id, email, data, tries, created_at, at, code, said,
-           fault, is_delivered
-      from done
-    on conflict (webhook_id, id) do nothing`)
-}
-
-/** Not what somebody has tried since. */
-export function tryLater(db: Db, tried: Tried[]) {
-  return db.run(sql`
-    -- all accounts: the worker serves them all
-    update webhook_queue q
-       set attempts = g.attempts, due_at = g.due_at, attempted_at = g.at, status_code = g.status_code,
-           answer = g.answer, error = g.error
-      from ${given(tried)}
-     where q.webhook_id = g.webhook_id
-       and q.id = g.id
-       and q.attempts = g.attempts - 1`)
+    select record_webhook_calls(${column('webhookId')}, ${column('id')}, ${column('attempts')}, ${column('at')},
+                                ${column('isDelivered')}, ${column('dueAt')}, ${column('statusCode')},
+                                ${column('answer')}, ${column('error')})`)
 }
 
 /** Their messages are gone, and with them what there was to tell. */

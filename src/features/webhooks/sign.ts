@@ -1,11 +1,11 @@
 // The headers of Standard Webhooks: https://www.standardwebhooks.com
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { Secrets } from './secrets.ts'
 
 export type Signer = (id: string, body: string, at: Date) => Record<string, string>
 
 export function signer({ secret, token, basic, headers }: Secrets): Signer {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const key = createSecretKey(secret.replace(/^whsec_/, ''), 'base64')
   const usual = {
     ...(basic !== undefined && { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -3,8 +3,8 @@ import { type Call, call, type Outcome, triedOf } from './call.ts'
 import { deliveryId, payloadOf, type Told } from './payload.ts'
 import type { QueuedRow, Tried } from './queue-queries.ts'
 
-/** What came of a turn. */
-export type Sent = { tried: Tried[]; outcomes: Outcome[]; dropped: QueuedRow[] }
+/** What came of it. */
+export type Sent = { outcomes: Outcome[]; dropped: QueuedRow[] }
 
 export type Turn = Call & {
   told: Told
@@ -14,13 +14,16 @@ export type Turn = Call & {
   isOver: () => boolean
   /** The process ends: a call that was cut off says nothing about the receiver. */
   isCutOff: () => boolean
+  record: (tried: Tried) => Promise<void>
 }
 
 const atOnce = 16
 
 export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
-  const sent: Sent = { tried: [], outcomes: [], dropped: [] }
+  const sent: Sent = { outcomes: [], dropped: [] }
   const waiting = inOrder(queued)
+  // The next call need not wait for what is written about the last.
+  const recorded: Promise<void>[] = []
   let isFailing = turn.isFailing
   let isRefused = false
 
@@ -33,7 +36,7 @@ export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
     const outcome = await call(turn, deliveryId(one.id), JSON.stringify(payload))
     if (!outcome.isTaken && turn.isCutOff()) return
     sent.outcomes.push(outcome)
-    sent.tried.push(triedOf(turn, one, outcome))
+    recorded.push(turn.record(triedOf(turn, one, outcome)))
     isFailing ||= !outcome.isTaken
     isRefused ||= isLeftAlone(outcome)
   }
@@ -49,6 +52,7 @@ export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
 
   const workers = turn.isFailing ? 1 : Math.min(atOnce, waiting.length)
   await Promise.all(Array.from({ length: workers }, work))
+  await Promise.all(recorded)
   return sent
 }
 
@@ -73,16 +77,14 @@ export async function sendTogether(turn: Turn, queued: QueuedRow[]): Promise<Sen
   const there = queued.filter((_, i) => payloads[i])
   const dropped = queued.filter((_, i) => !payloads[i])
   const batchId = there[0]?.batch_id
-  if (!batchId) return { tried: [], outcomes: [], dropped }
+  if (!batchId) return { outcomes: [], dropped }
   const body = JSON.stringify(payloads.filter((payload) => payload !== undefined))
-  const outcome = await call(turn, deliveryId(batchId), body)
-  if (!outcome.isTaken && turn.isCutOff()) return { tried: [], outcomes: [], dropped }
   // What was said about all of them is kept with none: it may name any of the others.
-  const [first] = there.map((one) => triedOf(turn, one, { ...outcome, answer: null }))
-  const tried = there.map((one) => ({
-    ...triedOf(turn, one, { ...outcome, answer: null }),
-    // Due at the same time, so that they stay together.
-    dueAt: first?.dueAt ?? null,
-  }))
-  return { tried, outcomes: [outcome], dropped }
+  const outcome = { ...(await call(turn, deliveryId(batchId), body)), answer: null }
+  if (!outcome.isTaken && turn.isCutOff()) return { outcomes: [], dropped }
+  const tried = there.map((one) => triedOf(turn, one, outcome))
+  // Due at the same time, so that they stay together.
+  const dueAt = tried[0]?.dueAt ?? null
+  await Promise.all(tried.map((one) => turn.record({ ...one, dueAt })))
+  return { outcomes: [outcome], dropped }
 }
