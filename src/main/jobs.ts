@@ -1,6 +1,4 @@
 // Every background job and how often it runs.
-import { noteNearCaps } from '../features/accounts/usage/near-caps.ts'
-import { dayOf } from '../features/accounts/usage/spend-sending.ts'
 import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
@@ -8,13 +6,13 @@ import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
-import { deleteOldCodeCounts } from '../features/senders/queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { webhookJobs } from '../features/webhooks/jobs.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
+import { accountJobs } from './account-jobs.ts'
 import { contactJobs } from './contact-jobs.ts'
 import { domainJob } from './domain-operations.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
@@ -64,14 +62,7 @@ export const jobsFor = ({
     },
   },
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
-  { name: 'caps.note', everySeconds: 60, run: noteNearCaps },
-  {
-    name: 'senders.forget',
-    everySeconds: 3_600,
-    run: async (db, at) => {
-      await deleteOldCodeCounts(db, dayOf(at))
-    },
-  },
+  ...accountJobs,
   {
     name: 'suppressions.upstream',
     everySeconds: 30,

@@ -45,9 +45,9 @@ export const diagnoseOwn = (around: Surroundings) =>
     area: 'Deliverability',
     summary: 'Say what keeps messages from the inbox, and which request mends it',
     description:
-      'Authentication of each domain, reputation, origin of contacts, content and set-up. Each finding has the request ' +
-      'that mends it and the one that shows it; states of DNS are those of the last check. A new account gets the ' +
-      'steps to its first delivered message.',
+      'Authentication of each domain, reputation, origin of contacts, content and set-up. Each finding has the ' +
+      'request that mends it and the one that shows it; states of DNS are those of the last check. A new account ' +
+      'gets the steps to its first delivered message.',
     scope: 'analytics.read',
     effect: 'read',
     query: closed({

@@ -1,4 +1,4 @@
-// Whether mailbox providers can tell that a message is its sender's: by what is stored of each domain, without asking DNS.
+// Whether mailbox providers can tell that a message is its sender's: by what is stored of each domain. Asks no DNS.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
@@ -32,7 +32,7 @@ async function undeclared(ctx: Ctx, domains: DomainState[]): Promise<Finding[]> 
     area,
     domain,
     message:
-      `Messages from ${domain} carry no DKIM signature of that domain and prove nothing by DMARC: it is not declared. ` +
+      `Messages from ${domain} carry no DKIM signature of it and fail DMARC: it is not declared. ` +
       'Large providers refuse or mistrust them.',
     evidence: { messages, of_last: total, is_default_sender: domain === usual },
     // What no public resolver answers for cannot be declared: only another sender helps.

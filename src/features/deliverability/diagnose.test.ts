@@ -76,7 +76,9 @@ describe('content and set-up', () => {
     await call('POST', '/api/v1/transactional/send', message)
     assert.equal(await find('queue_stuck'), undefined)
     await db.run(sql`
-      update delivery_queue set due_at = ${clock.now}::timestamptz - interval '20 minutes' where account_id = ${accountId}`)
+      update delivery_queue
+         set due_at = ${clock.now}::timestamptz - interval '20 minutes'
+       where account_id = ${accountId}`)
     const stuck = await must('queue_stuck')
     assert.deepEqual([stuck.severity, stuck.evidence.late_s], ['critical', 1_200])
     assert.equal((await call('GET', stuck.proof.path)).status, 200)

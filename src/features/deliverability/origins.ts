@@ -76,7 +76,7 @@ async function aboutImport(ctx: Ctx, counts: ImportRow): Promise<Finding[]> {
       code: 'import_poor',
       severity: badness(counts, contacts) ?? 'warning',
       message:
-        `Of the contacts that import ${import_id} brought, ${said(counts, contacts)} came back in ${windowDays} days. ` +
+        `The contacts that import ${import_id} brought had ${said(counts, contacts)} in ${windowDays} days. ` +
         'Stop writing to them until they have confirmed anew.',
       evidence: {
         import_id: Number(import_id),

@@ -110,7 +110,8 @@ export function listReplies(db: Db, accountId: string, of: { domains: string[]; 
   return db.many(
     Replies,
     sql`
-    select domain, jsonb_agg(jsonb_build_object('code', code, 'message', message, 'count', n) order by n desc) as replies
+    select domain, jsonb_agg(jsonb_build_object('code', code, 'message', message, 'count', n) order by n desc)
+           as replies
       from (select split_part(recipient, '@', -1) as domain, last_error ->> 'enhanced_code' as code,
                    min(left(last_error ->> 'message', 300)) as message, count(*)::int as n
               from (select recipient, last_error

@@ -1,4 +1,4 @@
-// Tells accounts in time that a key's daily cap or their monthly quota is nearly used, and takes it back when it is over.
+// Tells accounts in time that a key's daily cap or their monthly quota is nearly used, until that is over.
 import type { Db } from '../../../kernel/db.ts'
 import { showId } from '../../../kernel/id.ts'
 import { type Noted, raiseNotice, resolveNotice } from '../notices/notices.ts'
