@@ -10,6 +10,7 @@ import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
 import { benchStatistics } from './cases/statistics.ts'
+import { benchWebhooks } from './cases/webhooks.ts'
 import type { Figure } from './figure.ts'
 
 type Case = [name: string, run: () => Promise<Figure[]>, onlyByName?: true]
@@ -25,6 +26,7 @@ const cases: Case[] = [
   ['domains', benchDomains],
   ['campaign', benchCampaign],
   ['freezing', benchFreezing],
+  ['webhooks', benchWebhooks],
   // Minutes.
   ['memory', benchMemory, true],
 ]

@@ -8,6 +8,7 @@ import { silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
+import { openWebhooks } from '../src/main/webhooks.ts'
 import { openPools, openService, openTrackingKeys, type Pools, type ServiceNeeds } from '../src/main/wire.ts'
 
 const server = process.env.POSTHORN_TEST_SERVER ?? ''
@@ -67,6 +68,8 @@ export type AppOptions = {
   hookClient?: ServiceNeeds['hookClient']
   /** Starts the delivery engine too. */
   deliver?: true
+  /** Starts the calls of webhooks too. */
+  webhooks?: true
 }
 
 export async function makeApp(options: AppOptions = {}): Promise<App> {
@@ -78,6 +81,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const delivery =
     options.deliver &&
     (await openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' }))
+  const webhooks = options.webhooks && openWebhooks({ config, pools, log: silentLog, now })
   const service = await openService({
     config,
     pools,
@@ -92,6 +96,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   after(async () => {
     await service.http.close()
     await delivery?.stop()
+    if (webhooks) await webhooks.stop()
     await pools.close()
   })
   const makers = makersFor(pools)

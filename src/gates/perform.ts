@@ -49,6 +49,7 @@ async function pass(
     : await gates.db.transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
   if (performed instanceof Refusal) throw performed
   if (!performed) throw new Error(`${op.name} gave no result`)
+  if (op.changesCallers) gates.findCaller.forget()
   gates.afterAct(op)
   return performed
 }

@@ -12,6 +12,8 @@ export type Caller = {
   dailyCap: number | null
   /** null: any sender domain. */
   senderDomains: string[] | null
+  /** The account refuses senders that are not proven to be its own. */
+  verifiedSenderOnly: boolean
 }
 
 /** What a domain act may use: the database, the time, who asks. */
@@ -32,4 +34,5 @@ export const nobody: Caller = {
   scopes: [],
   dailyCap: 0,
   senderDomains: [],
+  verifiedSenderOnly: false,
 }

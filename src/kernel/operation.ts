@@ -40,6 +40,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   /** Answers without a key. */
   public?: true
   effect: Effect
+  /** It changes what callers are known by: what is remembered of them is forgotten afterwards. */
+  changesCallers?: true
   perMinute?: number
   /** What its turns are counted as, and its limit set by, when that is not its own name. */
   countedAs?: string
@@ -91,6 +93,7 @@ export type Operation = {
   scope: Scope | null
   public: boolean
   effect: Effect
+  changesCallers?: true
   perMinute: number
   countedAs?: string
   idempotent: boolean

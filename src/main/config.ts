@@ -49,6 +49,9 @@ const oneOf =
   (value) =>
     words.includes(value) ? value : new Fault(`must be one of ${words.join(', ')}`)
 
+const yesOrNo: Read<boolean> = (value) =>
+  /^(true|false)$/.test(value) ? value === 'true' : new Fault('must be true or false')
+
 const smtpOrOther =
   (accepts: (kind: string) => boolean): Read<string> =>
   (value) => {
@@ -199,6 +202,12 @@ export const settings = {
     'resolvers, host:port with commas between; the system’s when absent',
     resolvers,
   ),
+  webhookAllowPrivate: setting(
+    'POSTHORN_WEBHOOK_ALLOW_PRIVATE',
+    'webhooks may call private and loopback addresses',
+    yesOrNo,
+    'false',
+  ),
   metricsToken: setting('POSTHORN_METRICS_TOKEN', 'bearer token that opens /metrics to other machines', text),
   trustedProxies: setting(
     'POSTHORN_TRUSTED_PROXIES',
@@ -225,6 +234,7 @@ type Required =
   | 'rateLimitFactor'
   | 'retryFactor'
   | 'leaseSeconds'
+  | 'webhookAllowPrivate'
   | 'trustedProxies'
   | 'logLevel'
 export type Config = {

@@ -30,6 +30,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
   const { config, db, log, now, trackingKeys, baseUrl } = options
   const capture = captureTransport(db, now)
   const transport = await openTransport(config, capture)
+  const secretKeys = openSecretKeys(config)
   const delivery = startDelivery({
     db,
     log,
@@ -38,7 +39,8 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     capture,
     retryFactor: config.retryFactor,
     leaseSeconds: config.leaseSeconds,
-    findDkimKeys: dkimKeyFinder({ db, secretKeys: openSecretKeys(config) }),
+    findDkimKeys: dkimKeyFinder({ db, secretKeys }),
+    secretKeys,
     track: (due, html) => trackHtml({ db, keys: trackingKeys, baseUrl }, due, html),
     campaigns: campaignMail({ db, baseUrl, unsubscribeKeys: openUnsubscribeKeys(config) }),
   })

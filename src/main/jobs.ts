@@ -7,10 +7,12 @@ import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
+import { webhookJobs } from '../features/webhooks/jobs.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
+import { accountJobs } from './account-jobs.ts'
 import { contactJobs } from './contact-jobs.ts'
 import { domainJob } from './domain-operations.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
@@ -60,6 +62,7 @@ export const jobsFor = ({
     },
   },
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
+  ...accountJobs,
   {
     name: 'suppressions.upstream',
     everySeconds: 30,
@@ -75,6 +78,7 @@ export const jobsFor = ({
   },
   ...campaignJobs({ log, now, wake }),
   ...(domains ? [domainJob(domains)] : []),
+  ...webhookJobs,
 ]
 
 const largestFile = 20 * 1024 * 1024

@@ -31,6 +31,7 @@ import { deleteBlockedContact, listBlockedContacts } from '../features/transacti
 import * as emails from '../features/transactional/v3/emails.api.v3.ts'
 import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
+import type { WebhookNeeds } from '../features/webhooks/write-webhook.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { silentLog } from '../kernel/log.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
@@ -39,7 +40,9 @@ import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
+import { senderOperations } from './sender-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
+import { webhookOperations } from './webhook-operations.ts'
 
 export type OperationNeeds = {
   dns: Dns
@@ -52,8 +55,10 @@ export type OperationNeeds = {
   fetchAttachment?: FetchAttachment
   unsubscribeKeys: FindUnsubscribeKeys
   optinKeys: FindOptinKeys
+  secretKeys: () => Promise<Buffer[]>
   inFlightMessages: number
   domains: DomainNeeds
+  webhooks: WebhookNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -82,9 +87,11 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getUsage,
     listNoticesOwn,
     getAccount(needs.relay),
+    ...senderOperations({ ...needs, transportKind: () => needs.probes.transport().kind }),
     ...contactOperations(needs),
     ...statisticsOperations,
     ...eventOperations,
+    ...webhookOperations(needs.webhooks),
   ]
   return operations
 }
@@ -138,8 +145,10 @@ export function declarationsOnly(): Operation[] {
     rateFactor: 1,
     unsubscribeKeys: async () => [],
     optinKeys: async () => [],
+    secretKeys: async () => [],
     inFlightMessages: 0,
     domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
+    webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
   })
 }
 

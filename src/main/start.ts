@@ -11,6 +11,7 @@ import { openUnsubscribeKeys } from './link-keys.ts'
 import { migrate } from './migrate.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { sparePort } from './spare-port.ts'
+import { openWebhooks } from './webhooks.ts'
 import { dnsOf, openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
 
 export const roles = ['api', 'smtp', 'worker'] as const
@@ -73,7 +74,8 @@ async function startRoles({
     const domains = domainNeeds(config, { dns: dnsOf(config), log })
     const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
     const running = startJobs(jobs, { db: pools.db, log, now })
-    stops.push(delivery.stop, running.stop)
+    const webhooks = openWebhooks({ config, pools, log, now })
+    stops.push(delivery.stop, webhooks.stop, running.stop)
     wake = delivery.wake
   }
   // Where this process runs no relay, another one with the same settings does.

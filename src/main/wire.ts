@@ -25,6 +25,8 @@ import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
+import { openSecretKeys } from './secret-key.ts'
+import { targetCheck } from './webhooks.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 
@@ -119,9 +121,11 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     probes: probesOf(config),
     relay,
     ...made,
+    secretKeys: openSecretKeys(config),
     baseUrl,
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
+    webhooks: { secretKeys: openSecretKeys(config), checkTarget: targetCheck(config) },
   })
   return [...declared, ...extraOperations]
 }

@@ -6,7 +6,9 @@ import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
 import { domainExamples, domainPrepared } from './domain-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
+import { senderExamples, senderPrepared } from './sender-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
+import { webhookExamples, webhookPrepared } from './webhook-examples.ts'
 
 export type Example = { path: string; body?: unknown }
 
@@ -30,7 +32,9 @@ const examples: Record<string, Partial<Example>> = {
   ...statisticsExamples,
   ...eventExamples,
   ...campaignExamples,
+  ...senderExamples,
   ...domainExamples,
+  ...webhookExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -61,7 +65,9 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...statisticsPrepared,
   ...eventPrepared,
   ...campaignPrepared,
+  ...senderPrepared,
   ...domainPrepared,
+  ...webhookPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

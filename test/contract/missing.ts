@@ -1,15 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
-  'GET /api/v1/deliverability/diagnose',
-  'GET /v3/senders',
-  'POST /v3/senders',
-  'DELETE /v3/senders/{id}',
-  'GET /v3/webhooks',
-  'POST /v3/webhooks',
-  'GET /v3/webhooks/{id}',
-  'PUT /v3/webhooks/{id}',
-  'DELETE /v3/webhooks/{id}',
   'GET /v3/outreach/campaigns',
   'POST /v3/outreach/campaigns',
   'GET /v3/outreach/campaigns/{id}',
@@ -42,4 +33,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 39
+export const missingAtMost = 30

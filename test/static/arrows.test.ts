@@ -22,9 +22,9 @@ const featureRows = [
   ['contacts'],
   ['messages'],
   ['unsubscribe', 'transactional'],
-  ['campaigns', 'outreach', 'events'],
+  ['campaigns', 'outreach', 'events', 'senders'],
   ['statistics', 'webhooks'],
-  ['privacy', 'discovery'],
+  ['privacy', 'discovery', 'deliverability'],
 ]
 
 // `http` may import the others, to register them; no other face knows a face.

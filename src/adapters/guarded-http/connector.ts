@@ -40,6 +40,13 @@ function checkedLookup(guard: Guard): LookupFunction {
   }
 }
 
+/** Throws when the host is, or its name leads to, an address that is not allowed; or when the name leads nowhere. */
+export async function checkHost(hostname: string, guard: Guard): Promise<void> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) === 0) await resolveChecked(host, guard)
+  else if (!isAllowedAddress(host, guard.allowPrivate)) throw blocked(host)
+}
+
 async function resolveChecked(host: string, { allowPrivate, resolve }: Guard) {
   const answers = await resolve(host)
   // One bad answer condemns the name: which of them gets connected to is not for us to guess.

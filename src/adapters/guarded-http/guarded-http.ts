@@ -1,8 +1,9 @@
 // Outgoing HTTP to addresses that customers name. Rules: OWASP API7:2023 and its SSRF cheat sheet.
 import { lookup } from 'node:dns/promises'
+import { EventEmitter } from 'node:events'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { within } from '../../kernel/within.ts'
-import { guardedConnector, type Resolve } from './connector.ts'
+import { checkHost, guardedConnector, type Resolve } from './connector.ts'
 import { GuardedFault } from './fault.ts'
 import { readTarget } from './target.ts'
 
@@ -23,12 +24,14 @@ export type GuardedAnswer = { status: number; headers: Record<string, string>; b
 
 export type GuardedClient = {
   request(options: GuardedRequest): Promise<GuardedAnswer>
+  /** Throws as a request would that gets no further than the connection; every connection is checked again. */
+  check(url: string): Promise<void>
   /** Cuts off what is still under way. */
   close(): Promise<void>
 }
 
 type Progress = { reached: boolean; status?: number }
-type Exchange = { agent: Agent; url: URL; headers: Record<string, string>; signal: AbortSignal }
+type Exchange = { agent: Dispatcher; url: URL; headers: Record<string, string>; signal: EventEmitter }
 
 const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address, family }) => ({
@@ -40,48 +43,53 @@ export function openGuardedClient(options: {
   allowPrivate: boolean
   resolve?: Resolve
   userAgent?: string
+  /** To one host; null: as many as there are requests. */
+  connections?: number | null
 }): GuardedClient {
-  const { allowPrivate, resolve = systemResolve, userAgent } = options
+  const { allowPrivate, resolve = systemResolve, userAgent, connections = 16 } = options
   // The deadline is ours and covers everything; undici's own timers count idle time only.
   const agent = new Agent({
     connect: guardedConnector({ allowPrivate, resolve }),
-    connections: 16,
+    connections,
     headersTimeout: 0,
     bodyTimeout: 0,
   })
+  const marked = agent.compose(marking)
   return {
-    request: (wanted) => request(agent, userAgent, wanted),
+    request: (wanted) => request(marked, userAgent, wanted),
+    check: async (url) => checkHost(readTarget(url).hostname, { allowPrivate, resolve }),
     close: () => agent.destroy(),
   }
 }
 
-async function request(agent: Agent, userAgent: string | undefined, wanted: GuardedRequest) {
+async function request(agent: Dispatcher, userAgent: string | undefined, wanted: GuardedRequest) {
   const url = readTarget(wanted.url)
   const progress: Progress = { reached: false }
-  const stop = new AbortController()
-  const exchange = { agent, url, headers: headersOf(wanted, userAgent), signal: stop.signal }
+  // Costs a fraction of an AbortSignal, and is taken for one.
+  const signal = new EventEmitter()
+  const exchange = { agent, url, headers: headersOf(wanted, userAgent), signal }
   const late = () =>
     new GuardedFault('timeout', `${url.host} took longer than ${wanted.timeoutMs} ms`, { ...progress })
   try {
     // An aborted undici request still waits for its connection, so the deadline is not left to the signal.
     return await within(wanted.timeoutMs, talk(exchange, wanted, progress), late)
   } catch (error) {
+    signal.emit('abort')
     throw faultOf(error, url.host, progress)
-  } finally {
-    stop.abort()
   }
 }
 
 async function talk(exchange: Exchange, wanted: GuardedRequest, progress: Progress): Promise<GuardedAnswer> {
   const { agent, url, headers, signal } = exchange
   const method = wanted.method ?? 'GET'
-  const answer = await agent.compose(marking(progress)).request({
+  const answer = await agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
     method,
     headers,
     body: wanted.body,
     signal,
+    opaque: progress,
   })
   // Giving up on a body raises an event that ends the process when nobody listens.
   answer.body.on('error', () => {})
@@ -117,20 +125,19 @@ async function collect(
 }
 
 /** Notes the moment at which the request is about to be written to a connection. */
-function marking(progress: Progress): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        progress.reached = true
-        handler.onRequestStart?.(controller, context)
-      },
-      onRequestUpgrade: (...all) => handler.onRequestUpgrade?.(...all),
-      onResponseStart: (...all) => handler.onResponseStart?.(...all),
-      onResponseData: (...all) => handler.onResponseData?.(...all),
-      onResponseEnd: (...all) => handler.onResponseEnd?.(...all),
-      onResponseError: (...all) => handler.onResponseError?.(...all),
-    })
-}
+const marking: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, {
+    onRequestStart(controller, context) {
+      const { opaque } = options as { opaque?: unknown }
+      Object.assign(opaque as Progress, { reached: true })
+      handler.onRequestStart?.(controller, context)
+    },
+    onRequestUpgrade: (...all) => handler.onRequestUpgrade?.(...all),
+    onResponseStart: (...all) => handler.onResponseStart?.(...all),
+    onResponseData: (...all) => handler.onResponseData?.(...all),
+    onResponseEnd: (...all) => handler.onResponseEnd?.(...all),
+    onResponseError: (...all) => handler.onResponseError?.(...all),
+  })
 
 // The client writes these itself; a second opinion on them is how requests are smuggled.
 const reserved =

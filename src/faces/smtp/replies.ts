@@ -38,8 +38,9 @@ const byKind: Record<Kind, Codes> = {
   unavailable: temporary,
 }
 
-// Temporary, so that the client's queue keeps the message until the cap opens again.
 const byCode: Record<string, string> = {
+  sender_unverified: '550 5.7.1',
+  // Temporary, so that the client's queue keeps the message until the cap opens again.
   daily_cap_reached: '452 4.7.1',
   monthly_quota_reached: '452 4.7.1',
 }

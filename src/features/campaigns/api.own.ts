@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type Operation, operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, Time, words } from '../../kernel/schema.ts'
-import { senderDomainNotAllowed } from '../accounts/usage/refusals.ts'
+import { senderDomainNotAllowed, senderUnverified } from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { preview } from './preview.ts'
 import { sendCampaign } from './send-campaign.ts'
@@ -57,7 +57,14 @@ export const sendCampaignOwn = operation({
       unsubscribed: Type.Integer(),
     }),
   }),
-  refusals: [notFound, confirmationRequired, contentMissing, templateInvalid, senderDomainNotAllowed],
+  refusals: [
+    notFound,
+    confirmationRequired,
+    contentMissing,
+    templateInvalid,
+    senderDomainNotAllowed,
+    senderUnverified,
+  ],
 }).run((ctx, { body }) => sendCampaign(ctx, body))
 
 export const previewCampaignOwn = (links: LinkSource): Operation =>

@@ -4,7 +4,12 @@ import { answer, type Operation, operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
 import { optional } from '../../kernel/v3/lenient.ts'
-import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from '../accounts/usage/refusals.ts'
+import {
+  dailyCapReached,
+  monthlyQuotaReached,
+  senderDomainNotAllowed,
+  senderUnverified,
+} from '../accounts/usage/refusals.ts'
 import { recipientSuppressed, templateInvalid } from '../messages/refusals.ts'
 import { params } from './api.v3.ts'
 import { move, moveByWord, statusWords } from './move-campaign.ts'
@@ -14,7 +19,7 @@ import { scheduleAt, sendNow } from './start-campaign.ts'
 import { holdCampaign } from './write-campaign.ts'
 
 const shared = { area: 'Campaigns', scope: 'email.send', params, status: 204, reply: Type.Null() } as const
-const starting = [notFound, templateInvalid, senderDomainNotAllowed]
+const starting = [notFound, templateInvalid, senderDomainNotAllowed, senderUnverified]
 
 function moving(path: string, to: Move, summary: string): Operation {
   return operation({

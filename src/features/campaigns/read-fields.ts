@@ -39,7 +39,7 @@ export async function readFields(
   refuseSeveralContents(body)
   const before = known ?? { ...nothing, name: '', sender: { email: '' } }
   const template = await templateOf(ctx, body.templateId)
-  const sender = readOwnSender(body) ?? (known || !template ? undefined : template.sender)
+  const sender = (await readOwnSender(ctx, body)) ?? (known || !template ? undefined : template.sender)
   const fields: CampaignFields = {
     name: readName(body) ?? before.name,
     type: body.type === 'trigger' ? 'trigger' : before.type,
@@ -75,10 +75,10 @@ function readTag(tag: string): string | null {
   throw invalidParameter({ message: `tag must have at most ${longestTag} characters`, param: 'tag' })
 }
 
-function readOwnSender({ sender }: CampaignBody): Address | undefined {
+async function readOwnSender(ctx: Ctx, { sender }: CampaignBody): Promise<Address | undefined> {
   if (sender?.id && given(sender.email) !== undefined)
     throw invalidParameter({ message: 'Give the sender by email or by id, not both', param: 'sender' })
-  return readSender(sender)
+  return readSender(ctx, sender)
 }
 
 async function defaultSender(ctx: Ctx): Promise<Address> {

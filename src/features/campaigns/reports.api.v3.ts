@@ -3,7 +3,12 @@ import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
-import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from '../accounts/usage/refusals.ts'
+import {
+  dailyCapReached,
+  monthlyQuotaReached,
+  senderDomainNotAllowed,
+  senderUnverified,
+} from '../accounts/usage/refusals.ts'
 import { recipientSuppressed } from '../messages/refusals.ts'
 import { params } from './api.v3.ts'
 import { recipientsTypes } from './recipient-export/kinds.ts'
@@ -46,7 +51,14 @@ export const sendReportV3 = operation({
   secret: ['email'],
   status: 204,
   reply: Type.Null(),
-  refusals: [notFound, recipientSuppressed, senderDomainNotAllowed, dailyCapReached, monthlyQuotaReached],
+  refusals: [
+    notFound,
+    recipientSuppressed,
+    senderDomainNotAllowed,
+    senderUnverified,
+    dailyCapReached,
+    monthlyQuotaReached,
+  ],
 }).run(async (ctx, { params: { id }, body }) => {
   await sendReport(ctx, id, body)
   return null

@@ -5,6 +5,7 @@ import { confirmationRequired, invalidParameter } from '../../kernel/refusals.ts
 import { given } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
+import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import type { CampaignRow, Status } from './campaign-row.ts'
 import { scheduleCampaign, startCampaign } from './queries.ts'
 import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
@@ -24,6 +25,7 @@ export async function refuseUnready(ctx: Ctx, campaign: CampaignRow, what: strin
   refuseIncomplete(campaign)
   await refuseBadTemplates(campaign)
   refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
+  await refuseUnverified(ctx.db, ctx.caller, campaign.sender.email)
   const { missing } = await resolveRecipients(ctx.db, ctx.caller.accountId, campaign.recipients)
   const gone = [
     ...missing.listIds.map((id) => `list ${id}`),

@@ -5,12 +5,20 @@ import { composeMail } from './mime/compose.ts'
 import type { DkimKey } from './mime/dkim.ts'
 import { signMail } from './mime/dkim.ts'
 import { textFromHtml } from './mime/text-from-html.ts'
+import { withSecret } from './sealed-secret.ts'
 
 export type FindDkimKeys = (accountId: string, domain: string) => Promise<DkimKey[]>
 /** Puts the pixel and the tracked links in; gives the HTML back unchanged where tracking is off. */
 export type Track = (due: DueRow, html: string) => Promise<string>
 
-export type ComposeNeeds = { db: Db; findDkimKeys: FindDkimKeys; track: Track; now: () => Date }
+export type ComposeNeeds = {
+  db: Db
+  findDkimKeys: FindDkimKeys
+  track: Track
+  now: () => Date
+  /** Needed by messages that hold a secret. */
+  secretKeys?: () => Promise<Buffer[]>
+}
 
 type Upstream = { signs: boolean }
 
@@ -22,8 +30,8 @@ export async function composeDue(needs: ComposeNeeds, due: DueRow, upstream: Ups
 }
 
 async function composeParts(needs: ComposeNeeds, due: DueRow): Promise<Buffer> {
-  const { parts } = due
-  if (!parts) throw new Error(`message ${due.id} has no body`)
+  if (!due.parts) throw new Error(`message ${due.id} has no body`)
+  const parts = due.parts.sealed === undefined ? due.parts : await withSecret(needs, due.id, due.parts)
   const html = parts.html === undefined ? undefined : await needs.track(due, parts.html)
   const stored = due.attachments > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : []
   return composeMail({

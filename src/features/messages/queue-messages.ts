@@ -18,6 +18,7 @@ import {
 import { hasControl } from './mime/safe.ts'
 import { lanes, type Source, type Stream } from './model.ts'
 import { recipientSuppressed } from './refusals.ts'
+import { unverifiedRefusal, verifiedSenders } from './senders/verified-sender.ts'
 
 export type Attachment = { filename: string; contentType: string; contentId: string | null; content: Buffer }
 
@@ -30,6 +31,8 @@ export type Parts = {
   html?: string
   text?: string
   headers: [string, string][]
+  /** The secret whose place a mark keeps in the text until the message is written. */
+  sealed?: string
 }
 
 export type Track = {
@@ -70,6 +73,7 @@ export type Queued = { id: string; status: 'queued' | 'suppressed'; outgoing: Ou
 
 export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queued | Refusal)[]> {
   const results: (Queued | Refusal)[] = outgoing.map(admit)
+  await refuseUnproven(db, results)
   await markSuppressed(db, results)
   // The counters of a key stay locked to the commit, and other batches wait for them: best taken last.
   if (!db.optimistic) await countAgainstCaps(db, results)
@@ -105,6 +109,22 @@ function refuseUnwritable({ raw, parts, subject, attachments, metadata = {} }: O
   for (const [param, values] of Object.entries(stored))
     if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
       throw invalidParameter({ param, message: `${param} contains NUL or half of a surrogate pair.` })
+}
+
+/** Costs nothing where no account asks for it. */
+async function refuseUnproven(db: Db, results: (Queued | Refusal)[]): Promise<void> {
+  const places = [...results.keys()].filter((place) => {
+    const result = results[place]
+    return result && !(result instanceof Refusal) && result.outgoing.caller.verifiedSenderOnly
+  })
+  if (places.length === 0) return
+  const senderAt = (place: number) => {
+    const { caller, from } = (results[place] as Queued).outgoing
+    return { accountId: caller.accountId, email: from.email }
+  }
+  const isVerified = await verifiedSenders(db, places.map(senderAt))
+  for (const place of places)
+    if (!isVerified(senderAt(place))) results[place] = unverifiedRefusal(senderAt(place).email)
 }
 
 async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<void> {

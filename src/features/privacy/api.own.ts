@@ -33,6 +33,8 @@ export const exportContactOwn = operation({
     action_log: Rows,
     custom_events: Rows,
     automation_runs: Rows,
+    senders: Rows,
+    webhooks: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

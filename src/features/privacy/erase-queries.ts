@@ -122,8 +122,28 @@ export function eraseFromConversions(db: Db, { accountId, email, pattern }: Pers
        and email = ${email}`)
 }
 
+/** After the contact, whose deletion may have been queued a moment ago. */
+export function eraseQueuedWebhooks(db: Db, who: Person) {
+  return db.run(sql`
+    delete from webhook_queue
+     where account_id = ${who.accountId}
+       and (email = ${who.email} or message_id = any(array${messageIds(who)}))`)
+}
+
+export function eraseWebhooks(db: Db, who: Person) {
+  return db.run(sql`
+    delete from webhook_deliveries
+     where account_id = ${who.accountId}
+       and (email = ${who.email} or message_id = any(array${messageIds(who)}))`)
+}
+
 export function eraseOptins(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from double_optins where account_id = ${accountId} and email = ${email}`)
+}
+
+/** Also one that the account sends from: whoever erases it says that it is a person's. */
+export function eraseSenders(db: Db, { accountId, email }: Person) {
+  return db.run(sql`delete from senders where account_id = ${accountId} and lower(email) = ${email}`)
 }
 
 const LinesErased = row<{ last: string | null; erased: number }>({ last: maybe(text), erased: int })

@@ -122,6 +122,16 @@ export function exportOptins(db: Db, { accountId, email }: Who) {
   )
 }
 
+export function exportSenders(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'code_hash' - 'tries_left' order by s.id), '[]') as rows
+      from senders s
+     where account_id = ${accountId} and lower(email) = ${email}`,
+  )
+}
+
 const Lines = row<{ last: string | null; rows: Record<string, unknown>[] }>({
   last: maybe(text),
   rows: json(),
@@ -165,5 +175,24 @@ export function exportRuns(db: Db, who: Who) {
       from automation_runs r
      where account_id = ${who.accountId}
        and (email = ${who.email} or contact_id = ${contactId(who)})`,
+  )
+}
+
+/** What was told of them to others, and what is about to be. */
+export function exportWebhooks(db: Db, { accountId, email }: Who) {
+  const about = sql`
+    (email = ${email}
+     or message_id = any(array(select id from messages where account_id = ${accountId} and recipient = ${email})))`
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(to_jsonb(d) order by d.id), '[]') as rows
+      from (select id, webhook_id, event, message_id, email, data, attempts, created_at, attempted_at, answer
+              from webhook_queue
+             where account_id = ${accountId} and ${about}
+            union all
+            select id, webhook_id, event, message_id, email, data, attempts, created_at, attempted_at, answer
+              from webhook_deliveries
+             where account_id = ${accountId} and ${about}) d`,
   )
 }

@@ -38,6 +38,8 @@ export async function exportPerson(ctx: Ctx, given: string) {
     action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
     custom_events: await rows(tell.exportCustomEvents(ctx.db, who)),
     automation_runs: await rows(tell.exportRuns(ctx.db, who)),
+    senders: await rows(tell.exportSenders(ctx.db, who)),
+    webhooks: await rows(tell.exportWebhooks(ctx.db, who)),
   }
 }
 
@@ -86,6 +88,8 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['left_lists', erase.eraseLeftLists],
   ['custom_events', erase.eraseCustomEvents],
   ['contact', erase.eraseContactRow],
+  ['webhooks_under_way', erase.eraseQueuedWebhooks],
+  ['webhooks', erase.eraseWebhooks],
   ['events', erase.eraseEvents],
   ['attachments', erase.eraseAttachments],
   ['queue', erase.eraseQueueRows],
@@ -93,6 +97,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['soft_bounces', erase.eraseSoftBounces],
   ['conversions', erase.eraseFromConversions],
   ['double_optins', erase.eraseOptins],
+  ['senders', erase.eraseSenders],
   ['action_log', eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],

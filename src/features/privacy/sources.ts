@@ -25,6 +25,9 @@ export const sources = {
   conversions: 'conversions',
   custom_events: 'custom_events',
   automation_runs: 'automation_runs',
+  senders: 'senders',
+  webhook_queue: 'webhooks_under_way',
+  webhook_deliveries: 'webhooks',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

@@ -3,7 +3,12 @@ import { showId } from '../../kernel/id.ts'
 import { operation } from '../../kernel/operation.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
-import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from '../accounts/usage/refusals.ts'
+import {
+  dailyCapReached,
+  monthlyQuotaReached,
+  senderDomainNotAllowed,
+  senderUnverified,
+} from '../accounts/usage/refusals.ts'
 import { type Outgoing, queueMessages } from '../messages/queue-messages.ts'
 import {
   contentMissing,
@@ -43,6 +48,7 @@ export const sendTransactional = operation({
     recipientSuppressed,
     templateInvalid,
     senderDomainNotAllowed,
+    senderUnverified,
     dailyCapReached,
     monthlyQuotaReached,
   ],

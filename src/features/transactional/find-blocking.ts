@@ -8,6 +8,7 @@ import { readUsage } from '../accounts/usage/read-usage.ts'
 import { dailyCapReached, monthlyQuotaReached } from '../accounts/usage/refusals.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { suppressedRefusal } from '../messages/queue-messages.ts'
+import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import { findSuppressed } from '../suppressions/queries.ts'
 import {
   faultsOf,
@@ -50,6 +51,7 @@ export async function findBlocking(ctx: Ctx, body: SendRequest): Promise<Looked>
     ? undefined
     : await step(() => renderContent(ctx, body, template, recipient))
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
+  if (from) await step(() => refuseUnverified(ctx.db, ctx.caller, from.email))
   if (recipient) await step(() => refuseSuppressed(ctx, recipient))
   await step(() => refuseSpent(ctx))
   return { blocking, recipient, from, template, rendered }

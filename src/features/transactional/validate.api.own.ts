@@ -12,7 +12,15 @@ const Item = closed({
   message: Text,
   param: Type.Optional(Text),
   hint: Type.Optional(Text),
-  action: Type.Optional(closed({ operation: Text, method: Text, path: Text, scope: orNull(Text) })),
+  action: Type.Optional(
+    closed({
+      operation: Text,
+      method: Text,
+      path: Text,
+      scope: orNull(Text),
+      body: Type.Optional(Type.Unknown()),
+    }),
+  ),
 })
 
 export const validateMessage = (dns: Dns) =>

@@ -20,6 +20,10 @@ const Account = closed({
       type: words(['payAsYouGo', 'subscription']),
       credits: Type.Number({ description: 'Messages left this month' }),
       creditsType: words(['sendLimit']),
+      startDate: Type.Optional(
+        Type.String({ description: 'Of the month that credits are for; Unix seconds' }),
+      ),
+      endDate: Type.Optional(Type.String({ description: 'When credits are new; Unix seconds' })),
     }),
   ),
   relay: closed({
@@ -61,9 +65,16 @@ export const getAccount = (relay: Relay) =>
           type: quota === null ? 'payAsYouGo' : 'subscription',
           credits: remaining ?? unlimitedCredits,
           creditsType: 'sendLimit',
+          ...(quota === null ? {} : monthOf(ctx.now)),
         },
       ],
       relay: { enabled: relay.enabled, data: { userName: 'apikey', relay: relay.host, port: relay.port } },
-      marketingAutomation: { enabled: false },
+      // Every account has automations; the tracker that the provider's key belongs to does not exist here.
+      marketingAutomation: { enabled: true },
     }
   })
+
+function monthOf(now: Date) {
+  const at = (months: number) => String(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1) / 1000)
+  return { startDate: at(0), endDate: at(1) }
+}

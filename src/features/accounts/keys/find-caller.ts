@@ -7,7 +7,10 @@ import type { Db } from '../../../kernel/db.ts'
 import { findKeyByHash } from './queries.ts'
 
 export type KnownCaller = { caller: Caller; expiresAt: Date | null; limits: Record<string, number> }
-export type FindCaller = (key: string, now: Date) => Promise<KnownCaller | undefined>
+export type FindCaller = ((key: string, now: Date) => Promise<KnownCaller | undefined>) & {
+  /** What callers are known by was changed in this process: other processes see it within seconds. */
+  forget(): void
+}
 
 export const keyCacheMs = 3_000
 
@@ -29,10 +32,11 @@ export function callerFinder(db: Db): FindCaller {
     return found
   }
 
-  return async (key, now) => {
+  const find = async (key: string, now: Date) => {
     const found = await lookUp(key)
     return found && (found.expiresAt === null || found.expiresAt > now) ? found : undefined
   }
+  return Object.assign(find, { forget: () => recent.clear() })
 }
 
 async function load(db: Db, digest: Buffer): Promise<KnownCaller | undefined> {
@@ -47,6 +51,7 @@ async function load(db: Db, digest: Buffer): Promise<KnownCaller | undefined> {
       scopes: found.scopes,
       dailyCap: found.daily_cap,
       senderDomains: found.sender_domains,
+      verifiedSenderOnly: found.verified_sender_only,
     },
     expiresAt: found.expires_at,
     limits: found.limits,

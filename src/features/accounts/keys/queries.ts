@@ -13,6 +13,7 @@ export type KeyRow = {
   sender_domains: string[] | null
   expires_at: Date | null
   limits: Record<string, number>
+  verified_sender_only: boolean
 }
 
 const Key = row<KeyRow>({
@@ -25,9 +26,10 @@ const Key = row<KeyRow>({
   sender_domains: maybe(texts),
   expires_at: maybe(time),
   limits: json(),
+  verified_sender_only: bool,
 })
 
-/** The key together with its account's own rate limits: all that the gates need, in one look-up. */
+/** The key with what its account says about all calls: all that the gates need, in one look-up. */
 export function findKeyByHash(db: Db, hash: Buffer) {
   return db.maybe(
     Key,
@@ -35,8 +37,10 @@ export function findKeyByHash(db: Db, hash: Buffer) {
     select k.id, k.account_id, k.name, k.mode, k.scopes, k.daily_cap, k.sender_domains, k.expires_at,
            coalesce((select jsonb_object_agg(l.operation, l.per_minute)
                        from account_limits l
-                      where l.account_id = k.account_id), '{}') as limits
+                      where l.account_id = k.account_id), '{}') as limits,
+           a.settings @> '{"require_verified_sender": true}' as verified_sender_only
       from api_keys k
+      join accounts a on a.id = k.account_id
      where k.hash = ${hash}
        and k.revoked_at is null`,
   )

@@ -20,6 +20,7 @@ export const updateSettings = operation({
   description: 'Takes any subset of the settings and answers with all of them.',
   scope: 'settings.write',
   effect: 'change',
+  changesCallers: true,
   body: Type.Partial(Settings, { additionalProperties: false }),
   reply: Settings,
 }).run((ctx, { body }) => changeSettings(ctx, body))

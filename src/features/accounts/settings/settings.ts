@@ -26,7 +26,9 @@ export const Settings = closed({
   open_tracking: words(['on', 'consented_only', 'off'], described('Which messages get an open pixel')),
   click_tracking: Type.Boolean(described('Links lead through this service so that clicks are seen')),
   default_sender: orNull(Sender),
-  require_verified_sender: Type.Boolean(described('Refuse senders whose domain is not verified')),
+  require_verified_sender: Type.Boolean(
+    described('Refuse senders that are neither on a verified domain nor validated under /v3/senders'),
+  ),
   provider_compatibility: Type.Boolean(
     described('Under /v3, act as the compatible provider does where the two differ'),
   ),

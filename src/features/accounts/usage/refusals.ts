@@ -6,6 +6,13 @@ export const senderDomainNotAllowed = refusal({
   message: 'The key may not send from this domain.',
 })
 
+export const senderUnverified = refusal({
+  code: 'sender_unverified',
+  kind: 'invalid',
+  message: 'The account sends from proven senders only.',
+  v3: { code: 'invalid_parameter' },
+})
+
 export const dailyCapReached = refusal({
   code: 'daily_cap_reached',
   kind: 'limited',

@@ -74,7 +74,7 @@ export function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10)
 }
 
-function monthOf(now: Date): string {
+export function monthOf(now: Date): string {
   return `${now.toISOString().slice(0, 7)}-01`
 }
 

@@ -4,6 +4,7 @@ import type { Db } from '../../../kernel/db.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { DueRow } from '../../messages/delivery-queries.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
+import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
 import type { CampaignMail } from '../../messages/settle.ts'
 import { htmlSource } from '../campaign-source.ts'
 import { campaignLinks } from '../links.ts'
@@ -14,9 +15,15 @@ import {
   renderCampaign,
   type Variant,
 } from '../render-campaign.ts'
-import type { Ref } from './campaign-queries.ts'
+import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import { interruptedReason } from './follow-campaigns.ts'
-import { findContent, findStanding, lockCampaignsOf, putAside } from './hand-over-queries.ts'
+import {
+  findContent,
+  findStanding,
+  lockCampaignsOf,
+  putAside,
+  type StandingRow,
+} from './hand-over-queries.ts'
 
 export type MailNeeds = { db: Db; unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
 
@@ -53,11 +60,23 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
 /** Compiled again only when it was changed. */
 async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Running | undefined> {
   const standing = await findStanding(db, ref)
-  if (standing?.in_force !== 'in_process') return undefined
+  if (standing?.in_force !== 'in_process' || (await isStopped(db, ref, standing))) return undefined
   const modifiedAt = standing.modified_at.getTime()
   const last = await before?.running
   if (last?.modifiedAt === modifiedAt) return last
   return { compiled: compileWithText(await findContent(db, ref)), modifiedAt }
+}
+
+/** The sender was the account's when the send began; where it is no more, nothing further goes out in its name. */
+async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: StandingRow): Promise<boolean> {
+  if (!verified_sender_only) return false
+  const from = { accountId: ref.account_id, email: sender.email }
+  if ((await verifiedSenders(db, [from]))(from)) return false
+  const reason = `${unverifiedRefusal(sender.email).message} Mend it, then resume the campaign.`
+  await db.transaction(async (tx) => {
+    if ((await lockWaiting(tx, ref))?.in_force === 'in_process') await suspend(tx, ref, reason)
+  })
+  return true
 }
 
 const isMoreThanValues = /\{%|\{\{[^}]*(\|(?!\s*default\b)|[<>&])/

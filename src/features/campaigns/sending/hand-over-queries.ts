@@ -1,18 +1,34 @@
 // What delivery asks about campaigns.
 import type { Db } from '../../../kernel/db.ts'
-import { json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { bool, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { CampaignContent } from '../render-campaign.ts'
 import type { Ref } from './campaign-queries.ts'
 
-export type StandingRow = { in_force: string; modified_at: Date }
+export type StandingRow = {
+  in_force: string
+  modified_at: Date
+  sender: { email: string }
+  verified_sender_only: boolean
+}
 
-const Standing = row<StandingRow>({ in_force: text, modified_at: time })
+const Standing = row<StandingRow>({
+  in_force: text,
+  modified_at: time,
+  sender: json(),
+  verified_sender_only: bool,
+})
 
 export function findStanding(db: Db, { account_id, id }: Ref) {
   return db.maybe(
     Standing,
-    sql`select in_force, modified_at from campaigns where account_id = ${account_id} and id = ${id}`,
+    sql`
+    select c.in_force, c.modified_at, c.sender,
+           a.settings @> '{"require_verified_sender": true}' as verified_sender_only
+      from campaigns c
+      join accounts a on a.id = c.account_id
+     where c.account_id = ${account_id}
+       and c.id = ${id}`,
   )
 }
 

@@ -57,15 +57,20 @@ const Made = row<{ id: string; email: string | null; ext_id: string | null; sms:
 })
 
 /** Gives fewer than asked for when others made one of them meanwhile. */
-export function insertContacts(db: Db, accountId: string, contacts: ContactFields[], at: Date) {
+export function insertContacts(
+  db: Db,
+  { accountId, importId }: { accountId: string; importId: string },
+  contacts: ContactFields[],
+  at: Date,
+) {
   return db.many(
     Made,
     sql`
     insert into contacts
       (account_id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source,
-       created_at, modified_at)
+       created_at, modified_at, import_id)
     select ${accountId}, n.email, n.ext_id, n.sms, n.status, n.sms_blacklisted, n.attributes, n.consent_date,
-           n.consent_source, ${at}, ${at}
+           n.consent_source, ${at}, ${at}, ${importId}
       from json_to_recordset(${JSON.stringify(contacts)}::json)
            as n (email text, ext_id text, sms text, status text, sms_blacklisted boolean, attributes jsonb,
                  consent_date timestamptz, consent_source text)

@@ -66,7 +66,7 @@ function identifiersOf(rows: ReadRow[]) {
 /** Gives how many contacts stay off a list that they left. */
 async function writeDrafts(db: Db, process: ClaimedProcess, drafts: Draft[], at: Date): Promise<number> {
   const { account_id: accountId, id, settings } = process
-  const written = await writeContacts(db, accountId, drafts, at)
+  const written = await writeContacts(db, { accountId, importId: id }, drafts, at)
   const contact = (draft: Draft) => ({ id: newUuid(), contact_id: written.get(draft) ?? '' })
   const changes = drafts.flatMap((draft) =>
     changesOf(draft).map((change) => ({ ...change, ...contact(draft) })),
@@ -88,8 +88,10 @@ async function writeDrafts(db: Db, process: ClaimedProcess, drafts: Draft[], at:
   return joinLists(db, { accountId, listIds: settings.listIds, at }, joining)
 }
 
+type Import = { accountId: string; importId: string }
+
 /** The number of each contact, known or made just now. */
-async function writeContacts(db: Db, accountId: string, drafts: Draft[], at: Date) {
+async function writeContacts(db: Db, { accountId, importId }: Import, drafts: Draft[], at: Date) {
   const ids = new Map<Draft, string>()
   for (const draft of drafts) if (draft.before) ids.set(draft, draft.before.id)
   const updates = drafts.filter((draft) => draft.before && isChanged(draft)).map(updateOf)
@@ -97,7 +99,7 @@ async function writeContacts(db: Db, accountId: string, drafts: Draft[], at: Dat
   const fresh = drafts.filter(({ before }) => !before)
   if (fresh.length === 0) return ids
   const fields = fresh.map(({ now }) => now)
-  const made = await insertContacts(db, accountId, fields, at)
+  const made = await insertContacts(db, { accountId, importId }, fields, at)
   if (made.length < fresh.length) throw someoneElseWasFaster()
   const numbers = new Map(made.map((one) => [keyOf(one), one.id]))
   for (const draft of fresh) ids.set(draft, numbers.get(keyOf(draft.now)) ?? '')

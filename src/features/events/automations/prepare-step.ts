@@ -72,7 +72,7 @@ function replyToOf(template: UsedTemplate | undefined): Address[] | undefined {
 }
 
 async function callerFor({ keyOf }: StepNeeds, { account_id, key_id, mode }: DueRun): Promise<Caller> {
-  const { name, daily_cap, sender_domains } = await keyOf(key_id)
+  const { name, daily_cap, sender_domains, verified_sender_only } = await keyOf(key_id)
   return {
     accountId: account_id,
     keyId: key_id,
@@ -81,6 +81,7 @@ async function callerFor({ keyOf }: StepNeeds, { account_id, key_id, mode }: Due
     scopes: null,
     dailyCap: daily_cap,
     senderDomains: sender_domains,
+    verifiedSenderOnly: verified_sender_only,
   }
 }
 

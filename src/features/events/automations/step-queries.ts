@@ -1,6 +1,6 @@
 // What the job reads and writes: runs whose next step is due, of all accounts.
 import type { Db } from '../../../kernel/db.ts'
-import { int, json, maybe, row, text, texts } from '../../../kernel/row.ts'
+import { bool, int, json, maybe, row, text, texts } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { Step, TriggerType } from './queries.ts'
 
@@ -125,16 +125,32 @@ export function holdAutomations(db: Db, refs: Refs) {
   )
 }
 
-export type UsedKey = { id: string; name: string; daily_cap: number | null; sender_domains: string[] | null }
+export type UsedKey = {
+  id: string
+  name: string
+  daily_cap: number | null
+  sender_domains: string[] | null
+  verified_sender_only: boolean
+}
 
-const Key = row<UsedKey>({ id: text, name: text, daily_cap: maybe(int), sender_domains: maybe(texts) })
+const Key = row<UsedKey>({
+  id: text,
+  name: text,
+  daily_cap: maybe(int),
+  sender_domains: maybe(texts),
+  verified_sender_only: bool,
+})
 
 export function findUsedKeys(db: Db, ids: string[]) {
   return db.many(
     Key,
     sql`
     -- all accounts: the worker serves them all
-    select id, name, daily_cap, sender_domains from api_keys where id = any(${ids}::uuid[])`,
+    select k.id, k.name, k.daily_cap, k.sender_domains,
+           a.settings @> '{"require_verified_sender": true}' as verified_sender_only
+      from api_keys k
+      join accounts a on a.id = k.account_id
+     where k.id = any(${ids}::uuid[])`,
   )
 }
 

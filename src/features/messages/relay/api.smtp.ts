@@ -8,6 +8,7 @@ import {
   dailyCapReached,
   monthlyQuotaReached,
   senderDomainNotAllowed,
+  senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { recipientInvalid, recipientSuppressed } from '../refusals.ts'
 import type { RelayedMail } from './mail.ts'
@@ -54,6 +55,7 @@ export const submitOverSmtp = (by: string) =>
       recipientInvalid,
       recipientSuppressed,
       senderDomainNotAllowed,
+      senderUnverified,
       dailyCapReached,
       monthlyQuotaReached,
     ],

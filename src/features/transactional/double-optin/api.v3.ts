@@ -4,6 +4,7 @@ import {
   dailyCapReached,
   monthlyQuotaReached,
   senderDomainNotAllowed,
+  senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
 import { askOptin, OptinBody, type OptinNeeds } from './ask-optin.ts'
@@ -29,6 +30,7 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
       contentMissing,
       recipientSuppressed,
       senderDomainNotAllowed,
+      senderUnverified,
       dailyCapReached,
       monthlyQuotaReached,
     ],

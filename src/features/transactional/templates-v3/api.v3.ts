@@ -9,6 +9,7 @@ import {
   dailyCapReached,
   monthlyQuotaReached,
   senderDomainNotAllowed,
+  senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
 import { isOptinTag } from '../double-optin/ask-optin.ts'
@@ -169,6 +170,7 @@ export const testTemplateV3 = operation({
     templateInvalid,
     recipientSuppressed,
     senderDomainNotAllowed,
+    senderUnverified,
     dailyCapReached,
     monthlyQuotaReached,
   ],

@@ -1,7 +1,7 @@
 // Creating and changing a template: the same fields, all of them optional in a change.
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
-import { readAddress } from '../../../kernel/email-address.ts'
+import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine, optional, storable } from '../../../kernel/v3/lenient.ts'
@@ -43,13 +43,13 @@ export async function createTemplate(ctx: Ctx, body: TemplateBody): Promise<numb
     throw missingParameter({ message: 'Template name is missing', param: 'templateName' })
   const subject = given(body.subject)
   if (subject === undefined) throw missingParameter({ message: 'subject is missing', param: 'subject' })
-  const sender = readSender(body.sender)
+  const sender = await readSender(ctx, body.sender)
   if (!sender) throw missingParameter({ message: 'sender is missing', param: 'sender' })
   refuseUnsupported(body)
   const html = given(body.htmlContent)
   if (html === undefined) throw missingParameter({ message: 'htmlContent is missing', param: 'htmlContent' })
   const empty = { reply_to: null, to_field: '', tag: '', is_active: false }
-  const fields = changed({ ...empty, name, subject, sender, html }, body)
+  const fields = changed({ ...empty, name, subject, html }, body, sender)
   await refuseBadFields(fields)
   return Number((await insertTemplate(ctx.db, ctx.caller.accountId, fields, ctx.now)).id)
 }
@@ -57,7 +57,8 @@ export async function createTemplate(ctx: Ctx, body: TemplateBody): Promise<numb
 export async function changeTemplate(ctx: Ctx, id: number, body: TemplateBody): Promise<void> {
   refuseUnsupported(body)
   const found = await readTemplate(ctx, id)
-  const fields = changed(found, body)
+  const sender = (await readSender(ctx, body.sender)) ?? found.sender
+  const fields = changed(found, body, sender)
   await refuseBadFields(fields)
   await updateTemplateRow(ctx.db, { accountId: ctx.caller.accountId, id: found.id }, fields, ctx.now)
 }
@@ -82,12 +83,12 @@ function refuseUnsupported({ attachmentUrl }: TemplateBody): void {
   })
 }
 
-function changed(known: TemplateFields, body: TemplateBody): TemplateFields {
+function changed(known: Omit<TemplateFields, 'sender'>, body: TemplateBody, sender: Address): TemplateFields {
   return {
     name: oneLine(given(body.templateName) ?? known.name),
     subject: storable(given(body.subject) ?? known.subject),
     html: storable(given(body.htmlContent) ?? known.html),
-    sender: readSender(body.sender) ?? known.sender,
+    sender,
     reply_to: body.replyTo === undefined ? known.reply_to : readReplyTo(body.replyTo),
     to_field: storable(body.toField ?? known.to_field),
     tag: oneLine(body.tag ?? known.tag),

@@ -1,6 +1,8 @@
+import type { Ctx } from '../../../kernel/ctx.ts'
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { readNumberedSender } from '../../messages/senders/verified-sender.ts'
 import type { Mailbox, SenderGiven, Version } from './send-request.ts'
 
 export function readMailboxes(mailboxes: Mailbox[] | null | undefined, param: string): Address[] {
@@ -21,13 +23,14 @@ function plainAddress({ email = '', name }: Mailbox): Address | undefined {
   return 'fault' in read ? undefined : read
 }
 
-/** Undefined when none is given. */
-export function readSender(sender: SenderGiven | null | undefined): Address | undefined {
+/** By address, or by number; undefined when none is given. */
+export async function readSender(
+  ctx: Ctx,
+  sender: SenderGiven | null | undefined,
+): Promise<Address | undefined> {
   if (!sender) return undefined
   const isNamed = given(sender.email) !== undefined || given(sender.name) !== undefined
-  if (given(sender.email) === undefined && sender.id) {
-    throw invalidParameter({ message: `There is no sender ${sender.id}.`, param: 'sender' })
-  }
+  if (given(sender.email) === undefined && sender.id) return readNumberedSender(ctx, sender.id)
   if (!isNamed) return undefined
   const read = plainAddress(sender)
   if (read) return read

@@ -42,7 +42,7 @@ const mostStoredBytes = 256 * 1024 * 1024
 const longestTag = 255
 
 export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
-  const shared = readShared(ctx, body)
+  const shared = await readShared(ctx, body)
   const drafts = readDrafts(body)
   const templates = await templatesOf(ctx, drafts)
   const versions: PlannedVersion[] = []
@@ -61,8 +61,8 @@ export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
   }
 }
 
-function readShared(ctx: Ctx, body: SendBody): Shared {
-  const sender = readSender(body.sender)
+async function readShared(ctx: Ctx, body: SendBody): Promise<Shared> {
+  const sender = await readSender(ctx, body.sender)
   const scheduledAt = readTime(ctx, body.scheduledAt)
   return {
     sender,

@@ -9,9 +9,11 @@ import {
   dailyCapReached,
   monthlyQuotaReached,
   senderDomainNotAllowed,
+  senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { refuseUnverified } from '../../messages/senders/verified-sender.ts'
 import { maxSendBytes } from '../send-request.ts'
 import { type FetchAttachment, fetchAttachments } from './attachments.ts'
 import { idempotencyKeyIn } from './headers.ts'
@@ -43,6 +45,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       recipientSuppressed,
       templateInvalid,
       senderDomainNotAllowed,
+      senderUnverified,
       dailyCapReached,
       monthlyQuotaReached,
       idempotencyInProgress,
@@ -62,7 +65,9 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
 async function planChecked(ctx: Ctx, body: SendBody): Promise<Plan> {
   const plan = await planSend(ctx, body)
   const from = plan.versions[0]?.copies[0]?.from
-  if (plan.isSandbox && from) refuseForeignSender(ctx.caller, domainOf(from.email))
+  if (!plan.isSandbox || !from) return plan
+  refuseForeignSender(ctx.caller, domainOf(from.email))
+  await refuseUnverified(ctx.db, ctx.caller, from.email)
   return plan
 }
 

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { sql } from '../../kernel/sql.ts'
+import { type Body, makeDomainApp } from '../domains/fixtures/app.ts'
+import { diagnosing, env, type Finding } from './fixtures/diagnosing.ts'
+
+const app = await makeDomainApp({ env })
+const { zone } = app
+const { setUp, verified } = diagnosing(app)
+
+describe('authentication', () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const otherKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const dmarc = 'v=DMARC1; p=none'
+  const spf = 'v=spf1 include:spf.posthorn.example ~all'
+  const wrong: Record<string, Record<string, string[] | 'fails' | undefined>> = {
+    dkim: {
+      missing: undefined,
+      mismatch: [`v=DKIM1; k=rsa; p=${otherKey}`],
+      invalid: ['v=DKIM1; k=rsa; p='],
+      multiple: [`v=DKIM1; k=rsa; p=${otherKey}`, 'v=DKIM1; k=rsa; p='],
+      unreadable: 'fails',
+    },
+    spf: {
+      missing: undefined,
+      mismatch: ['v=spf1 ip4:192.0.2.9 -all'],
+      invalid: ['v=spf1 include: nonsense ~all'],
+      multiple: [spf, 'v=spf1 -all'],
+      unreadable: 'fails',
+    },
+    dmarc: {
+      missing: undefined,
+      invalid: ['v=DMARC1; p=perhaps'],
+      multiple: [dmarc, 'v=DMARC1; p=reject'],
+      unreadable: 'fails',
+    },
+  }
+  /** The name of its record is not known before it is declared, and asked for. */
+  const forgetDkim = (accountId: string) =>
+    app.pools.db.run(sql`
+      update domains
+         set records = (select jsonb_agg(case when r ->> 'role' = 'dkim' then r || '{"known": null}' else r end)
+                          from jsonb_array_elements(records) r)
+       where account_id = ${accountId}`)
+
+  for (const [role, states] of Object.entries(wrong))
+    for (const [state, records] of Object.entries(states))
+      test(`${role}_${state}: publishing what domain.dns says and verifying mends it`, async () => {
+        const { accountId, key, call, diagnose, must, follow } = await setUp()
+        const domain = `${role}-${state}.example`
+        // Before anybody asks: an answer that failed leaves what is known as it was.
+        const known = { spf: domain, dmarc: `_dmarc.${domain}` }[role]
+        if (known && records === 'fails') zone[`${known} TXT`] = records
+        const { body: declared } = await app.declare(domain, key)
+        delete zone[`${known} TXT`]
+        app.publish(declared.records)
+        const { host } = declared.records.find((one: Body) => one.role === role)
+        delete zone[`${host} TXT`]
+        if (records) zone[`${host} TXT`] = records
+        if (role === 'dkim' && records === 'fails') await forgetDkim(accountId)
+        await app.verify(domain, key)
+        const finding = await must(`${role}_${state}`)
+        assert.equal(finding.domain, domain)
+        assert.equal(finding.evidence.publish.host, host)
+        const { body: shown } = await call('GET', `/api/v1/domains/${domain}/dns`)
+        const publish = shown.records.find((one: Body) => one.role === role)
+        assert.deepEqual(finding.evidence.publish, { host, type: 'TXT', value: publish.value })
+        zone[`${host} TXT`] = [publish.value]
+        await follow(finding.code, finding)
+        const left = (await diagnose(`?domain=${domain}`)).findings.filter((one: Finding) => one.domain)
+        assert.deepEqual(left, [])
+      })
+
+  test('domain_not_verified and from_not_aligned go with the records', async () => {
+    for (const code of ['domain_not_verified', 'from_not_aligned']) {
+      const { key, must, follow } = await setUp()
+      const domain = `${code.replaceAll('_', '-')}.example`
+      const { body: declared } = await app.declare(domain, key)
+      const finding = await must(code)
+      assert.equal(finding.severity, 'critical')
+      app.publish(declared.records)
+      await follow(code, finding)
+    }
+  })
+
+  test('a record that was right stays so while DNS is silent', async () => {
+    const { key, diagnose } = await setUp()
+    const { records } = await verified('silent.example', key)
+    for (const { host } of records) zone[`${host} TXT`] = 'fails'
+    await app.verify('silent.example', key)
+    assert.deepEqual(
+      (await diagnose()).findings.filter(({ domain }: Finding) => domain),
+      [],
+    )
+  })
+
+  test('from_domain_undeclared: of messages that were sent, and of the default sender', async () => {
+    const { call, must, follow, diagnose } = await setUp()
+    const body = { from: 'a@Undeclared.example', to: 'b@example.org', subject: 'Hi', text: 'Hi.' }
+    await call('POST', '/api/v1/transactional/send', body)
+    const finding = await must('from_domain_undeclared')
+    assert.deepEqual([finding.domain, finding.evidence.messages], ['undeclared.example', 1])
+    await follow(finding.code, finding)
+    await call('PUT', '/api/v1/settings', { default_sender: { email: 'hello@usual.example' } })
+    assert.equal((await must('from_domain_undeclared')).domain, 'usual.example')
+    const { findings } = await diagnose('?domain=undeclared.example')
+    assert.ok(findings.every((one: Finding) => one.domain !== 'usual.example'))
+  })
+})

@@ -1,0 +1,351 @@
+// How calls are made, tried again and given up.
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { until } from '../../../test/until.ts'
+import { runOnce } from '../../kernel/job.ts'
+import { silentLog } from '../../kernel/log.ts'
+import { int, row } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { readConfig } from '../../main/config.ts'
+import { openWebhooks } from '../../main/webhooks.ts'
+import { app, clock, db, env, event, makeMessage, now, shop, tell } from './fixtures/app.ts'
+import { openReceiver, verify } from './fixtures/receiver.ts'
+import { webhookJobs } from './jobs.ts'
+
+const days = 24 * 3_600_000
+const notices = async (key: string) => (await app.call('GET', '/api/v1/notices', { key })).body.data
+
+describe('a call', () => {
+  test('carries what the receiver asked to be known by', async () => {
+    const receiver = await openReceiver()
+    const url = receiver.url.replace('127.0.0.1', 'me:p%40ss@localhost')
+    const headers = [{ key: 'X-Shop', value: 'one' }]
+    const { accountId, secret, call } = await shop(url, { headers })
+    await event(accountId)
+    const [first] = await receiver.calls(1)
+    assert.equal(first?.headers.authorization, `Basic ${Buffer.from('me:p@ss').toString('base64')}`)
+    assert.equal(first?.headers['x-shop'], 'one')
+    await call('PUT', '', { url: receiver.url, auth: { type: 'bearer', token: 'tok' } })
+    await event(accountId)
+    const [, second] = await receiver.calls(2)
+    assert.equal(second?.headers.authorization, 'Bearer tok')
+    for (const got of receiver.got) verify(secret, got)
+  })
+
+  test('that fails is made again with the same id and a signature of its own', async () => {
+    let failures = 2
+    const receiver = await openReceiver((_got, response) => {
+      if (failures-- > 0) response.writeHead(500).end(`no ${'x'.repeat(5_000)}`)
+      else response.writeHead(204).end()
+    })
+    const { accountId, secret, deliveries, delivered } = await shop(receiver.url)
+    await event(accountId)
+    await receiver.calls(1)
+    const [waiting] = await until(async () => {
+      const found = await deliveries('?status=pending')
+      return found[0]?.attempts === 1 && found
+    }, 'the first attempt to be recorded')
+    assert.deepEqual(
+      [waiting.statusCode, waiting.error, waiting.response.length, waiting.response.slice(0, 5)],
+      [500, 'The receiver answered 500.', 300, 'no xx'],
+    )
+    assert.ok(Date.parse(waiting.nextAttemptAt) > Date.parse(waiting.attemptedAt))
+    const [done] = await delivered(1)
+    assert.deepEqual([done.attempts, done.statusCode, done.error, done.nextAttemptAt], [3, 204, null, null])
+    assert.deepEqual(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])), new Set([done.id]))
+    for (const got of receiver.got) verify(secret, got)
+    // 5 s and 5 min, a hundred times faster.
+    const [one, two, three] = receiver.got.map(({ at }) => at)
+    assert.ok(Number(two) - Number(one) >= 50 && Number(three) - Number(two) >= 3_000)
+  })
+
+  test('is not led elsewhere by a redirect', async () => {
+    const elsewhere = await openReceiver()
+    const receiver = await openReceiver((_got, response) =>
+      response.writeHead(302, { location: elsewhere.url }).end(),
+    )
+    const { accountId, deliveries } = await shop(receiver.url)
+    await event(accountId)
+    await receiver.calls(2)
+    const [found] = await deliveries()
+    assert.deepEqual([found.status, found.statusCode, elsewhere.got.length], ['pending', 302, 0])
+  })
+
+  test('ends with the head of the answer, whatever follows', async () => {
+    const receiver = await openReceiver((got, response) => {
+      response.writeHead(200)
+      if (got.body.event === 'delivered') response.end('x'.repeat(1_000_000))
+      else response.write('and so on')
+    })
+    const { accountId, delivered } = await shop(receiver.url)
+    const id = await makeMessage(accountId)
+    await tell(accountId, id)
+    await tell(accountId, id, 'click')
+    assert.deepEqual(
+      (await delivered(2)).map((one: { statusCode: number }) => one.statusCode),
+      [200, 200],
+    )
+  })
+
+  test('waits for as long as the receiver asks for, and all others to it do too', async () => {
+    let isBusy = true
+    const receiver = await openReceiver((_got, response) => {
+      if (isBusy) response.writeHead(429, { 'retry-after': '100' }).end()
+      else response.writeHead(200).end()
+      isBusy = false
+    })
+    const { accountId, delivered } = await shop(receiver.url)
+    await event(accountId)
+    const [first] = await receiver.calls(1)
+    await event(accountId)
+    await delivered(2)
+    const [, second] = receiver.got
+    // A hundred times faster.
+    assert.ok(Number(second?.at) - Number(first?.at) >= 950)
+  })
+})
+
+describe('a receiver', () => {
+  test('that is slow or dead delays no other, not even one at the same host', async () => {
+    const slow = await openReceiver((got, response) => {
+      if (got.path === '/hook') setTimeout(() => response.writeHead(200).end(), 1_500)
+      else response.writeHead(200).end()
+    })
+    const dead = await openReceiver()
+    await dead.close()
+    const well = await openReceiver()
+    const quick = await openReceiver()
+    const slowShop = await shop(slow.url)
+    const deadShop = await shop(dead.url)
+    const wellShop = await shop(well.url)
+    const sameHost = await shop(slow.url.replace('/hook', '/other'))
+    for (let n = 0; n < 40; n++) {
+      await event(slowShop.accountId)
+      await event(deadShop.accountId)
+    }
+    await slow.calls(10)
+    for (const one of [wellShop, sameHost]) {
+      const started = performance.now()
+      await event(one.accountId)
+      await one.delivered(1)
+      assert.ok(performance.now() - started < 1_400)
+    }
+    assert.equal(quick.got.length, 0)
+  })
+
+  test('that says 410 is not called again until it is changed, and the account is told', async () => {
+    const receiver = await openReceiver((_got, response) => response.writeHead(410).end())
+    const { accountId, key, id, call, deliveries } = await shop(receiver.url)
+    await event(accountId)
+    const shown = await until(async () => {
+      const { body } = await call('GET')
+      return body.status === 'disabled' && body
+    }, 'the webhook to be off')
+    assert.match(shown.disabledReason, /410/)
+    const [notice] = await notices(key)
+    assert.deepEqual(
+      [notice.code, notice.subject, notice.resolved_at],
+      ['webhook_disabled', String(id), null],
+    )
+    assert.match(notice.message, new RegExp(`PUT /v3/webhooks/${id}`))
+    await event(accountId)
+    const [failed, ...others] = await deliveries()
+    assert.deepEqual([failed.status, failed.statusCode, failed.attempts, others], ['failed', 410, 1, []])
+    assert.equal((await call('POST', '/test', {})).status, 400)
+    assert.equal((await call('POST', `/deliveries/${failed.id}/replay`)).status, 400)
+    const better = await openReceiver()
+    assert.equal((await call('PUT', '', { url: better.url })).status, 204)
+    assert.equal((await call('GET')).body.status, 'active')
+    assert.notEqual((await notices(key))[0].resolved_at, null)
+    assert.equal((await call('POST', `/deliveries/${failed.id}/replay`)).status, 202)
+    const [again] = await better.calls(1)
+    assert.equal(again?.headers['webhook-id'], failed.id)
+  })
+
+  test('that does nothing but fail for five days is given up', async () => {
+    const receiver = await openReceiver((_got, response) => response.writeHead(500).end())
+    const { accountId, key, call, deliveries } = await shop(receiver.url)
+    await event(accountId)
+    await receiver.calls(1)
+    clock.aheadMs += 4.9 * days
+    await receiver.calls(2)
+    assert.equal((await call('GET')).body.status, 'active')
+    clock.aheadMs += 0.2 * days
+    const { disabledReason } = await until(async () => {
+      const { body } = await call('GET')
+      return body.status === 'disabled' && body
+    }, 'the webhook to be off')
+    assert.match(disabledReason, /five days.*500/)
+    assert.deepEqual(
+      (await notices(key)).map((one: { code: string }) => one.code),
+      ['webhook_disabled'],
+    )
+    for (const job of webhookJobs) await runOnce(job, { db, now })
+    const [left] = await deliveries()
+    assert.deepEqual([left.status, left.statusCode], ['failed', 500])
+    clock.aheadMs = 0
+  })
+
+  test('is tried ten times for one event', async () => {
+    const receiver = await openReceiver((_got, response) => response.writeHead(503).end())
+    const { accountId, delivered } = await shop(receiver.url)
+    await event(accountId)
+    for (let attempt = 1; attempt <= 10; attempt++) {
+      await receiver.calls(attempt)
+      clock.aheadMs += 27 * 3_600_000 * 0.01
+    }
+    const [failed] = await delivered(1, 'failed')
+    assert.deepEqual([failed.attempts, receiver.got.length], [10, 10])
+    clock.aheadMs = 0
+  })
+})
+
+describe('deliveries', () => {
+  test('of one message come in its order, of many side by side', async () => {
+    let [underWay, most] = [0, 0]
+    const receiver = await openReceiver((_got, response) => {
+      most = Math.max(most, ++underWay)
+      setTimeout(() => {
+        underWay--
+        response.writeHead(200).end()
+      }, 10)
+    })
+    const { accountId, delivered } = await shop(receiver.url)
+    const ids = await Promise.all(Array.from({ length: 20 }, () => makeMessage(accountId)))
+    await db.transaction(async (tx) => {
+      for (const type of ['delivery', 'open', 'click'])
+        for (const id of ids)
+          await tx.run(sql`
+            insert into message_events (id, account_id, message_id, type, at)
+            values (gen_random_uuid(), ${accountId}, ${id}, ${type}, now())`)
+    })
+    await delivered(60)
+    for (const id of ids) {
+      const words = receiver.got
+        .filter(({ body }) => body['message-id'].includes(id))
+        .map(({ body }) => body.event)
+      assert.deepEqual(words, ['delivered', 'opened', 'click'])
+    }
+    assert.ok(most > 4 && most <= 16, `${most} at once`)
+  })
+
+  test('are made by one of two processes, each once', async () => {
+    const config = readConfig({ DATABASE_URL: app.databaseUrl, ...env })
+    const second = openWebhooks({ config, pools: app.pools, log: silentLog, now })
+    after(() => second.stop())
+    const receiver = await openReceiver((_got, response) =>
+      setTimeout(() => response.writeHead(200).end(), 5),
+    )
+    const shops = await Promise.all(Array.from({ length: 5 }, () => shop(receiver.url)))
+    for (const { accountId } of shops) await Promise.all(Array.from({ length: 60 }, () => event(accountId)))
+    for (const { delivered } of shops) await delivered(60)
+    const ids = receiver.got.map(({ headers }) => headers['webhook-id'])
+    assert.deepEqual([ids.length, new Set(ids).size], [300, 300])
+    await second.stop()
+  })
+
+  test('go to the account whose message it is, and to no other', async () => {
+    const [mine, others] = [await openReceiver(), await openReceiver()]
+    const me = await shop(mine.url)
+    const other = await shop(others.url)
+    await event(me.accountId)
+    await me.delivered(1)
+    assert.deepEqual([mine.got.length, others.got.length, await other.deliveries()], [1, 0, []])
+    const [done] = await me.deliveries()
+    const path = `/v3/webhooks/${other.id}/deliveries/${done.id}/replay`
+    assert.equal((await app.call('POST', path, { key: other.key })).status, 404)
+  })
+
+  test('are listed page by page, replayed and tested', async () => {
+    const receiver = await openReceiver()
+    const { accountId, call, delivered } = await shop(receiver.url)
+    for (let n = 0; n < 5; n++) await event(accountId)
+    await delivered(5)
+    const { body: page } = await call('GET', '/deliveries?limit=2')
+    const { body: rest } = await call('GET', `/deliveries?limit=4&cursor=${page.next_cursor}`)
+    const ids = [...page.deliveries, ...rest.deliveries].map((one) => one.id)
+    assert.deepEqual([page.count, new Set(ids).size, rest.next_cursor], [5, 5, null])
+    assert.deepEqual([...ids].sort().reverse(), ids)
+    const again = await call('POST', `/deliveries/${ids[4]}/replay`)
+    assert.deepEqual([again.status, again.body], [202, { id: ids[4] }])
+    const [, , , , , sixth] = await receiver.calls(6)
+    assert.equal(sixth?.headers['webhook-id'], ids[4])
+    const tested = await call('POST', '/test', { event: 'click' })
+    const seventh = (await receiver.calls(7))[6]
+    assert.deepEqual(
+      [seventh?.headers['webhook-id'], seventh?.body.event, seventh?.body.email, seventh?.body.link],
+      [tested.body.id, 'click', 'test@example.com', 'https://example.com/'],
+    )
+    assert.equal((await call('POST', '/test', { event: 'spam' })).status, 400)
+    assert.equal((await call('POST', '/deliveries/x/replay')).status, 404)
+    assert.equal((await call('GET', '/deliveries?status=odd')).status, 400)
+    assert.equal((await call('GET', '/deliveries?limit=201')).status, 400)
+  })
+
+  test('that are batched go together, and together again under one id', async () => {
+    let isFirst = true
+    const receiver = await openReceiver((_got, response) => {
+      response.writeHead(isFirst ? 500 : 200).end()
+      isFirst = false
+    })
+    const { accountId, secret, call, delivered } = await shop(receiver.url, { batched: true })
+    for (let n = 0; n < 3; n++) await event(accountId)
+    await receiver.calls(1)
+    await event(accountId)
+    await delivered(4)
+    const [one, two, three] = receiver.got
+    assert.deepEqual([one?.body.length, two?.body.length, three?.body.length], [3, 3, 1])
+    assert.equal(one?.text, two?.text)
+    assert.equal(one?.headers['webhook-id'], two?.headers['webhook-id'])
+    assert.notEqual(two?.headers['webhook-id'], three?.headers['webhook-id'])
+    assert.equal(one?.body[0].event, 'delivered')
+    for (const got of receiver.got) verify(secret, got)
+    await call('POST', '/test', {})
+    await receiver.calls(4, 2_000)
+  })
+
+  test('a full batch does not wait, and holds five hundred', async () => {
+    const receiver = await openReceiver()
+    const slower = await shop(receiver.url, { batched: true })
+    const ids = await Promise.all(Array.from({ length: 20 }, () => makeMessage(slower.accountId)))
+    await db.run(sql`
+      insert into message_events (id, account_id, message_id, type, at)
+      select gen_random_uuid(), ${slower.accountId}, m.id, 'click', now()
+        from unnest(${ids}::uuid[]) as m (id), generate_series(1, 26)`)
+    const [first] = await receiver.calls(1, 2_000)
+    assert.equal(first?.body.length, 500)
+    const [, second] = await receiver.calls(2)
+    assert.equal(second?.body.length, 20)
+  })
+
+  test('are forgotten after a month, and with their webhook', async () => {
+    const receiver = await openReceiver()
+    const { accountId, call, delivered, id } = await shop(receiver.url)
+    await event(accountId)
+    await delivered(1)
+    const Count = row<{ n: number }>({ n: int })
+    const count = async () =>
+      (
+        await db.one(
+          Count,
+          sql`
+          select (select count(*) from webhook_deliveries where account_id = ${accountId} and webhook_id = ${id})::int
+               + (select count(*) from webhook_queue where account_id = ${accountId} and webhook_id = ${id})::int as n`,
+        )
+      ).n
+    const forget = async (aheadMs: number) => {
+      for (const job of webhookJobs) await runOnce(job, { db, now: () => new Date(Date.now() + aheadMs) })
+    }
+    await forget(29 * days)
+    assert.equal(await count(), 1)
+    await forget(31 * days)
+    assert.equal(await count(), 0)
+    await event(accountId)
+    await delivered(1)
+    await receiver.close()
+    await event(accountId)
+    await call('DELETE')
+    await forget(0)
+    assert.equal(await count(), 0)
+  })
+})

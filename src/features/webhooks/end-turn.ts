@@ -1,0 +1,75 @@
+// What came of calls and of turns, recorded many at a time; and whether a receiver is given up.
+import type { Db } from '../../kernel/db.ts'
+import { raiseNotice } from '../accounts/notices/notices.ts'
+import type { Outcome } from './call.ts'
+import { type Ended, endTurns } from './health-queries.ts'
+import { dropQueued, recordCalls, type Tried, type TurnRow } from './queue-queries.ts'
+import type { Sent } from './turn.ts'
+
+export type EndedTurn = { turn: TurnRow; sent: Sent }
+
+type Needs = { db: Db; now: () => Date; retryFactor: number }
+
+export async function recordTried(db: Db, tried: Tried[]): Promise<undefined[]> {
+  await recordCalls(db, tried)
+  return tried.map(() => undefined)
+}
+
+export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<undefined[]> {
+  const at = needs.now()
+  const dropped = ended.flatMap(({ sent }) => sent.dropped)
+  const health = ended.map((one) => healthAfter(needs, one, at))
+  await needs.db.transaction(async (tx) => {
+    if (dropped.length > 0) await dropQueued(tx, dropped)
+    for (const { id, reason } of await endTurns(tx, health)) {
+      const off = ended.find(({ turn }) => turn.id === id)
+      if (off) await tell(tx, off, reason, at)
+    }
+  })
+  return ended.map(() => undefined)
+}
+
+const givenUpAfterMs = 5 * 24 * 3_600_000
+const slowMs = 2_000
+
+function healthAfter({ retryFactor }: Needs, { turn, sent }: EndedTurn, at: Date): Ended {
+  const { outcomes } = sent
+  const failed = outcomes.filter(({ isTaken }) => !isTaken)
+  const isAnyTaken = failed.length < outcomes.length
+  const failingSince = isAnyTaken ? null : (turn.failing_since ?? failed[0]?.at ?? null)
+  const asked = Math.max(0, ...failed.map(({ askedMs }) => askedMs)) * Math.min(1, retryFactor)
+  const disabledReason = reasonToDisable(failed, failingSince, at)
+  return {
+    accountId: turn.account_id,
+    id: turn.id,
+    turn: turn.turn,
+    modifiedAt: turn.modified_at,
+    failingSince,
+    inTrouble: failingSince !== null || failed.length > 0 || outcomes.some(({ tookMs }) => tookMs > slowMs),
+    pausedUntil: asked > 0 ? new Date(at.getTime() + asked) : null,
+    disabledAt: disabledReason === null ? null : at,
+    disabledReason,
+  }
+}
+
+function reasonToDisable(failed: Outcome[], failingSince: Date | null, at: Date): string | null {
+  if (failed.some(({ statusCode }) => statusCode === 410)) return 'The receiver answered 410: it is gone.'
+  const last = failed.at(-1)
+  if (!last || failingSince === null || at.getTime() - failingSince.getTime() < givenUpAfterMs) return null
+  return `Every call failed for five days, the last with: ${last.error ?? 'no answer'}`
+}
+
+async function tell(db: Db, { turn }: EndedTurn, reason: string, at: Date): Promise<void> {
+  const { host } = new URL(turn.url)
+  await raiseNotice(
+    db,
+    {
+      accountId: turn.account_id,
+      code: 'webhook_disabled',
+      subject: turn.id,
+      message: `Webhook ${turn.id} to ${host} was switched off. ${reason} PUT /v3/webhooks/${turn.id} switches it on.`,
+      details: { webhook_id: Number(turn.id), reason },
+    },
+    at,
+  )
+}

@@ -1,0 +1,55 @@
+// The words a webhook subscribes with, and what they stand for.
+
+export const types = ['transactional', 'marketing'] as const
+export type WebhookType = (typeof types)[number]
+
+// Each with the type of a message's event that brings it; null: it is about something else.
+const shared = {
+  delivered: 'delivery',
+  hardBounce: 'bounce',
+  softBounce: 'bounce',
+  spam: 'complaint',
+  opened: 'open',
+  click: 'click',
+  unsubscribed: 'unsubscribe',
+  /** Not the provider's: a sending domain lost its authentication. */
+  domainBroken: null,
+} as const
+
+export const words: Record<WebhookType, Record<string, string | null>> = {
+  transactional: {
+    ...shared,
+    sent: 'sent',
+    request: 'sent',
+    blocked: 'blocked',
+    invalid: 'bounce',
+    deferred: 'deferred',
+    uniqueOpened: 'open',
+  },
+  marketing: { ...shared, listAddition: null, contactUpdated: null, contactDeleted: null },
+}
+
+export function toldOf(type: WebhookType, events: string[]): string[] {
+  return [...new Set(events.flatMap((event) => words[type][event] ?? []))]
+}
+
+/** What the payload of a test says, for each of the words. */
+export const payloadWords: Record<string, string> = {
+  sent: 'request',
+  request: 'request',
+  delivered: 'delivered',
+  hardBounce: 'hard_bounce',
+  softBounce: 'soft_bounce',
+  spam: 'spam',
+  opened: 'opened',
+  uniqueOpened: 'unique_opened',
+  click: 'click',
+  blocked: 'blocked',
+  invalid: 'invalid_email',
+  deferred: 'deferred',
+  unsubscribed: 'unsubscribed',
+  listAddition: 'list_addition',
+  contactUpdated: 'contact_updated',
+  contactDeleted: 'contact_deleted',
+  domainBroken: 'domain_broken',
+}

@@ -1,0 +1,128 @@
+// How a webhook's receiver does, written at the end of each turn.
+import type { Db } from '../../kernel/db.ts'
+import { row, text } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+
+export type Ended = {
+  accountId: string
+  id: string
+  turn: string
+  /** Of the webhook when the turn began: what is said of its receiver then is not said of a changed one. */
+  modifiedAt: Date
+  failingSince: Date | null
+  inTrouble: boolean
+  pausedUntil: Date | null
+  disabledAt: Date | null
+  disabledReason: string | null
+}
+
+const Disabled = row<{ id: string; reason: string }>({ id: text, reason: text })
+
+/** Whoever is too late, because the lease has ended, changes nothing. Gives those that are switched off by it. */
+export async function endTurns(db: Db, ended: Ended[]) {
+  const column = <K extends keyof Ended>(name: K) => ended.map((one) => one[name])
+  return db.many(
+    Disabled,
+    sql`
+    with ended as (
+    update webhooks w
+       -- Over; and who was served longest ago comes next.
+       set leased_until = clock_timestamp(),
+           failing_since = case when w.modified_at = g.modified_at then g.failing_since else w.failing_since end,
+           in_trouble = w.modified_at = g.modified_at and g.in_trouble,
+           paused_until = case when w.modified_at = g.modified_at then g.paused_until end,
+           disabled_at = case when w.modified_at = g.modified_at then g.disabled_at end,
+           disabled_reason = case when w.modified_at = g.modified_at then g.disabled_reason end
+      from unnest(${column('accountId')}::bigint[], ${column('id')}::bigint[], ${column('turn')}::bigint[],
+                  ${column('modifiedAt')}::timestamptz[], ${column('failingSince')}::timestamptz[],
+                  ${column('inTrouble')}::boolean[], ${column('pausedUntil')}::timestamptz[],
+                  ${column('disabledAt')}::timestamptz[], ${column('disabledReason')}::text[])
+           as g (account_id, id, turn, modified_at, failing_since, in_trouble, paused_until, disabled_at,
+                 disabled_reason)
+     where w.account_id = g.account_id
+       and w.id = g.id
+       and w.turn = g.turn
+    returning w.id, w.disabled_reason)
+    select id, disabled_reason as reason from ended where disabled_reason is not null`,
+  )
+}
+
+/** Of those that were switched off: what waits is given up, a portion at a time. Gives how many. */
+export function giveUpDisabled(db: Db, limit: number) {
+  return db.run(sql`
+    -- all accounts: the job serves them all
+    with picked as (
+      select q.webhook_id, q.id
+        from webhooks w
+       cross join lateral (select webhook_id, id from webhook_queue where webhook_id = w.id limit ${limit}) q
+       where w.disabled_at is not null
+       limit ${limit}
+    ), gone as (
+      delete from webhook_queue q
+       using picked p
+       where q.webhook_id = p.webhook_id and q.id = p.id
+      returning q.*)
+    insert into webhook_deliveries
+      (webhook_id, id, account_id, event, message_id, event_id, email, data, attempts, created_at, attempted_at,
+       status_code, answer, error, is_delivered)
+    select webhook_id, id, account_id, event, message_id, event_id, email, data, attempts, created_at, attempted_at,
+           status_code, answer, coalesce(error, 'The webhook was switched off.'), false
+      from gone
+    on conflict (webhook_id, id) do nothing`)
+}
+
+/** What was kept long enough, and what belongs to webhooks that were deleted; a portion at a time. Gives how many. */
+export async function forgetDeliveries(
+  db: Db,
+  { before, limit }: { before: string; limit: number },
+): Promise<number> {
+  const old = await db.run(sql`
+    -- all accounts: the job serves them all
+    with recursive known (webhook_id) as (
+      (select webhook_id from webhook_deliveries order by webhook_id limit 1)
+      union all
+      select (select d.webhook_id
+                from webhook_deliveries d
+               where d.webhook_id > k.webhook_id
+               order by d.webhook_id
+               limit 1)
+        from known k
+       where k.webhook_id is not null
+    ), picked as (
+      select d.webhook_id, d.id
+        from known k
+        left join webhooks w on w.id = k.webhook_id
+       cross join lateral (select webhook_id, id
+                             from webhook_deliveries
+                            where webhook_id = k.webhook_id and (w.id is null or id < ${before}::uuid)
+                            order by id
+                            limit ${limit}) d
+       limit ${limit})
+    delete from webhook_deliveries d
+     using picked p
+     where d.webhook_id = p.webhook_id
+       and d.id = p.id`)
+  const orphans = await db.run(sql`
+    -- all accounts: the job serves them all
+    with recursive known (webhook_id) as (
+      (select webhook_id from webhook_queue order by webhook_id limit 1)
+      union all
+      select (select q.webhook_id
+                from webhook_queue q
+               where q.webhook_id > k.webhook_id
+               order by q.webhook_id
+               limit 1)
+        from known k
+       where k.webhook_id is not null
+    ), picked as (
+      select q.webhook_id, q.id
+        from known k
+       cross join lateral (select webhook_id, id from webhook_queue where webhook_id = k.webhook_id limit ${limit}) q
+       where not exists (select 1 from webhooks w where w.id = k.webhook_id)
+       limit ${limit})
+    delete from webhook_queue q
+     using picked p
+     where q.webhook_id = p.webhook_id
+       and q.id = p.id`)
+  return old + orphans
+}

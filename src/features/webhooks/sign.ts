@@ -1,0 +1,25 @@
+// The headers of Standard Webhooks: https://www.standardwebhooks.com
+import { createHmac, createSecretKey } from 'node:crypto'
+import type { Secrets } from './secrets.ts'
+
+export type Signer = (id: string, body: string, at: Date) => Record<string, string>
+
+export function signer({ secret, token, basic, headers }: Secrets): Signer {
+  const key = createSecretKey(secret.replace(/^whsec_/, ''), 'base64')
+  const usual = {
+    ...(basic !== undefined && { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...Object.fromEntries(headers.map((one) => [one.key.toLowerCase(), one.value])),
+    'content-type': 'application/json',
+  }
+  return (id, body, at) => {
+    const timestamp = String(Math.floor(at.getTime() / 1000))
+    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+    return {
+      ...usual,
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signature}`,
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// A turn of one webhook: what is due for it is sent, several at a time, in the order of each message.
+import { type Call, call, type Outcome, triedOf } from './call.ts'
+import { deliveryId, payloadOf, type Told } from './payload.ts'
+import type { QueuedRow, Tried } from './queue-queries.ts'
+
+/** What came of it. */
+export type Sent = { outcomes: Outcome[]; dropped: QueuedRow[] }
+
+export type Turn = Call & {
+  told: Told
+  /** The last call before this turn failed: one at a time asks whether that is over. */
+  isFailing: boolean
+  /** No further call is begun. */
+  isOver: () => boolean
+  /** The process ends: a call that was cut off says nothing about the receiver. */
+  isCutOff: () => boolean
+  record: (tried: Tried) => Promise<void>
+}
+
+const atOnce = 16
+
+export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
+  const sent: Sent = { outcomes: [], dropped: [] }
+  const waiting = inOrder(queued)
+  // The next call need not wait for what is written about the last.
+  const recorded: Promise<void>[] = []
+  let isFailing = turn.isFailing
+  let isRefused = false
+
+  async function sendNext(one: QueuedRow): Promise<void> {
+    const payload = payloadOf(turn.told, one)
+    if (!payload) {
+      sent.dropped.push(one)
+      return
+    }
+    const outcome = await call(turn, deliveryId(one.id), JSON.stringify(payload))
+    if (!outcome.isTaken && turn.isCutOff()) return
+    sent.outcomes.push(outcome)
+    recorded.push(turn.record(triedOf(turn, one, outcome)))
+    isFailing ||= !outcome.isTaken
+    isRefused ||= isLeftAlone(outcome)
+  }
+
+  async function work(_: unknown, number: number): Promise<void> {
+    const goesOn = () => !turn.isOver() && !isRefused && (number === 0 || !isFailing)
+    while (goesOn()) {
+      const next = waiting.shift()
+      if (!next) return
+      for (const one of next) if (goesOn()) await sendNext(one)
+    }
+  }
+
+  const workers = turn.isFailing ? 1 : Math.min(atOnce, waiting.length)
+  await Promise.all(Array.from({ length: workers }, work))
+  await Promise.all(recorded)
+  return sent
+}
+
+/** It is gone, or asks for a pause: calling again at once is of no use. */
+const isLeftAlone = ({ statusCode, askedMs }: Outcome) => statusCode === 410 || askedMs > 0
+
+/** Events of one message after each other, those of different messages side by side. */
+function inOrder(queued: QueuedRow[]): QueuedRow[][] {
+  const groups = new Map<string, QueuedRow[]>()
+  for (const one of queued) {
+    const name = one.message_id ?? one.email ?? one.id
+    const group = groups.get(name)
+    if (group) group.push(one)
+    else groups.set(name, [one])
+  }
+  return [...groups.values()]
+}
+
+/** One call for all, known by their batch. */
+export async function sendTogether(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
+  const payloads = queued.map((one) => payloadOf(turn.told, one))
+  const there = queued.filter((_, i) => payloads[i])
+  const dropped = queued.filter((_, i) => !payloads[i])
+  const batchId = there[0]?.batch_id
+  if (!batchId) return { outcomes: [], dropped }
+  const body = JSON.stringify(payloads.filter((payload) => payload !== undefined))
+  // What was said about all of them is kept with none: it may name any of the others.
+  const outcome = { ...(await call(turn, deliveryId(batchId), body)), answer: null }
+  if (!outcome.isTaken && turn.isCutOff()) return { outcomes: [], dropped }
+  const tried = there.map((one) => triedOf(turn, one, outcome))
+  // Due at the same time, so that they stay together.
+  const dueAt = tried[0]?.dueAt ?? null
+  await Promise.all(tried.map((one) => turn.record({ ...one, dueAt })))
+  return { outcomes: [outcome], dropped }
+}

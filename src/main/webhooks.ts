@@ -1,0 +1,98 @@
+// The way from webhooks to the world: the guarded client, with the resolvers of the configuration.
+import { isIPv6 } from 'node:net'
+import { GuardedFault } from '../adapters/guarded-http/fault.ts'
+import type { Resolve } from '../adapters/guarded-http/guarded-http.ts'
+import { openDns } from '../adapters/system-dns/system-dns.ts'
+import type { Post } from '../features/webhooks/call.ts'
+import { startWebhookDelivery, type WebhookDelivery } from '../features/webhooks/deliver.ts'
+import type { CheckTarget } from '../features/webhooks/write-webhook.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Config } from './config.ts'
+import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
+import { packageVersion } from './package-root.ts'
+import { openSecretKeys } from './secret-key.ts'
+import type { Pools } from './wire.ts'
+
+type ClientConfig = Pick<Config, 'dns' | 'webhookAllowPrivate'>
+
+function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
+  const servers = dns?.split(',').map((one) => one.trim())
+  return lazyGuardedClient({
+    allowPrivate: webhookAllowPrivate,
+    ...(servers && { resolve: resolveThrough(servers) }),
+    userAgent: `Posthorn/${packageVersion()}`,
+    // One receiver's slow calls must not keep another's at the same host: each webhook has a limit of its own.
+    connections: null,
+  })
+}
+
+/** Without resolvers of its own the service asks the system, which knows more than DNS. */
+function resolveThrough(servers: string[]): Resolve {
+  const dns = openDns({ servers })
+  return async (host) => {
+    // RFC 6761: never asked of a resolver.
+    if (/(^|\.)localhost\.?$/i.test(host)) return [{ address: '127.0.0.1', family: 4 }]
+    const found = await dns.addresses(host)
+    if (!Array.isArray(found))
+      throw new Error(found === 'none' ? 'the name has no address' : 'DNS did not answer')
+    return found.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+  }
+}
+
+/** A name that leads nowhere may do so later, and every connection is checked. */
+export function targetCheck(config: ClientConfig): CheckTarget {
+  const client = clientOf(config)
+  return async (url) => {
+    try {
+      await client.check(url)
+    } catch (error) {
+      const isRefused = error instanceof GuardedFault && ['blocked', 'invalid_url'].includes(error.code)
+      if (isRefused) return error.message
+    }
+    return undefined
+  }
+}
+
+const largestAnswer = 16 * 1024
+
+const postThrough =
+  (client: GuardedRequests): Post =>
+  async (wanted) => {
+    try {
+      const { status, headers, body } = await client.request({
+        ...wanted,
+        method: 'POST',
+        maxBytes: largestAnswer,
+      })
+      return { status, retryAfter: headers['retry-after'], body }
+    } catch (error) {
+      // It has answered; what else it says is too long or too slow to be of interest.
+      if (error instanceof GuardedFault && error.status !== null)
+        return { status: error.status, retryAfter: undefined, body: Buffer.alloc(0) }
+      throw error
+    }
+  }
+
+export type WebhookOptions = {
+  config: ClientConfig & Pick<Config, 'retryFactor' | 'leaseSeconds' | 'secretKey' | 'dataDir'>
+  pools: Pools
+  log: Log
+  now: () => Date
+}
+
+const longestLeaseSeconds = 60
+
+export function openWebhooks({ config, pools, log, now }: WebhookOptions): WebhookDelivery {
+  const client = clientOf(config)
+  return startWebhookDelivery({
+    db: pools.db,
+    quick: pools.quick,
+    log,
+    now,
+    retryFactor: config.retryFactor,
+    leaseSeconds: Math.min(longestLeaseSeconds, config.leaseSeconds),
+    secretKeys: openSecretKeys(config),
+    post: postThrough(client),
+    close: () => client.close(),
+  })
+}
