@@ -12,7 +12,6 @@ import { openReceiver, verify } from './fixtures/receiver.ts'
 import { webhookJobs } from './jobs.ts'
 
 const days = 24 * 3_600_000
-const _notices = async (key: string) => (await app.call('GET', '/api/v1/notices', { key })).body.data
 
 describe('deliveries', () => {
   test('of one message come in its order, of many side by side', async () => {
