@@ -8,8 +8,16 @@ import type { Log } from '../../kernel/log.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { defaults } from '../accounts/settings/settings.ts'
 import type { Post } from './call.ts'
-import { type EndedTurn, recordTried, recordTurns } from './end-turn.ts'
-import { claimTurns, loadBatch, loadDue, type QueuedRow, type Tried, type TurnRow } from './queue-queries.ts'
+import { type EndedTurn, recordTurns } from './end-turn.ts'
+import {
+  claimTurns,
+  loadBatch,
+  loadDue,
+  type QueuedRow,
+  recordCalls,
+  type Tried,
+  type TurnRow,
+} from './queue-queries.ts'
 import { openSecrets, type SecretKeys } from './secrets.ts'
 import { signer } from './sign.ts'
 import { type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
@@ -38,7 +46,9 @@ export type WebhookDelivery = {
 const idleMs = 500
 const longestCallMs = 10_000
 const gatheredMs = 5 * 60_000
-const perTurn = 200
+const perTurn = 400
+// Where many have a turn, each begins with less: nobody waits for all that the others have to send to be read.
+const fewTurns = 8
 const turnsAtOnce = { well: 100, inTrouble: 50 }
 // What is under way when the process is told to stop has this long.
 const graceMs = 4_000
@@ -63,7 +73,6 @@ export function startWebhookDelivery(needs: WebhookDeliveryNeeds): WebhookDelive
 type Lane = WebhookDelivery & { cutOff(): void }
 
 function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number): Lane {
-  const record = gather((tried: Tried[]) => recordTried(needs.quick, tried))
   const end = gather((ended: EndedTurn[]) => recordTurns(needs, ended))
   const running = new Set<Promise<void>>()
   let isStopping = false
@@ -91,13 +100,15 @@ function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number
     const now = needs.now()
     const gatheredSince = new Date(now.getTime() - gatheredMs * needs.retryFactor)
     const { leaseSeconds } = needs
-    const limit = Math.min(50, most - running.size)
-    if (limit === 0) return 0
+    const places = Math.min(50, most - running.size)
+    if (places === 0) return 0
     const claimedAt = performance.now()
-    const turns = await claimTurns(needs.db, { inTrouble, limit, leaseSeconds, now, gatheredSince })
-    const due = await dueOf(needs, turns, now)
+    const claim = { inTrouble, limit: places, leaseSeconds, now, gatheredSince }
+    const turns = await claimTurns(needs.db, claim)
+    const limit = turns.length > fewTurns ? perTurn / fewTurns : perTurn
+    const due = await dueOf(needs, turns, { now, limit })
     for (const turn of turns) {
-      const serving = serve({ turn, queued: due.get(turn.id) ?? [], claimedAt })
+      const serving = serve({ turn, queued: due.get(turn.id) ?? [], limit, claimedAt })
       running.add(serving)
       serving.finally(() => {
         running.delete(serving)
@@ -111,10 +122,8 @@ function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number
     try {
       const isOver = () => isStopping || running.size >= most
       const state = { isOver, isStopping: () => isStopping, isCutOff: () => isCutOff }
-      const sent = await takeTurn(needs, claimed, {
-        ...state,
-        record: (tried) => surely(() => record(tried)),
-      })
+      const record = (tried: Tried[]) => surely(() => recordCalls(needs.quick, tried))
+      const sent = await takeTurn(needs, claimed, { ...state, record })
       await surely(() => end({ turn: claimed.turn, sent }))
     } catch (error) {
       // The lease gives it back.
@@ -164,18 +173,24 @@ function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number
 async function dueOf(
   { db }: WebhookDeliveryNeeds,
   turns: TurnRow[],
-  now: Date,
+  { now, limit }: { now: Date; limit: number },
 ): Promise<Map<string, QueuedRow[]>> {
   const due = new Map<string, QueuedRow[]>(turns.map(({ id }) => [id, []]))
   const single = turns.filter(({ batched }) => !batched).map(({ id }) => id)
-  const found = single.length > 0 ? await loadDue(db, single, { now, limit: perTurn }) : []
+  const found = single.length > 0 ? await loadDue(db, single, { now, limit }) : []
   for (const one of found) due.get(one.webhook_id)?.push(one)
   for (const { id, batched } of turns)
     if (batched) due.set(id, await loadBatch(db, id, { now, batchId: newUuid() }))
   return due
 }
 
-type Claimed = { turn: TurnRow; queued: QueuedRow[]; claimedAt: number }
+type Claimed = {
+  turn: TurnRow
+  queued: QueuedRow[]
+  /** How many were asked for: with fewer there are no others. */
+  limit: number
+  claimedAt: number
+}
 type State = Pick<Turn, 'record' | 'isCutOff'> & {
   isStopping: () => boolean
   /** Others wait for their turn. */
@@ -187,15 +202,27 @@ async function takeTurn(needs: WebhookDeliveryNeeds, claimed: Claimed, state: St
   const open = await openTurn(needs, claimed, state)
   if (turn.batched) return sendTogether(open, queued)
   const sent: Sent = { outcomes: [], dropped: [] }
-  for (let due = queued; due.length > 0; ) {
+  for (let [due, limit] = [queued, claimed.limit]; due.length > 0; limit = perTurn) {
+    const following = due.length < limit ? Promise.resolve([]) : loadMore(needs, turn, due)
+    // Heard when its turn comes.
+    following.catch(() => {})
     const { outcomes, dropped } = await sendEach(open, due)
     sent.outcomes.push(...outcomes)
     sent.dropped.push(...dropped)
-    const isAllTaken = outcomes.every(({ isTaken }) => isTaken) && dropped.length === 0
-    if (due.length < perTurn || !isAllTaken || state.isOver() || open.isOver()) break
-    due = await loadDue(needs.db, [turn.id], { now: needs.now(), limit: perTurn })
+    const isAllTaken = outcomes.every(({ isTaken }) => isTaken)
+    due = await following
+    if (!isAllTaken || state.isOver() || open.isOver()) break
   }
   return sent
+}
+
+/** What comes next is fetched while these are sent. */
+function loadMore(
+  { db, now }: WebhookDeliveryNeeds,
+  { id }: TurnRow,
+  due: QueuedRow[],
+): Promise<QueuedRow[]> {
+  return loadDue(db, [id], { now: now(), limit: perTurn, after: due.at(-1) })
 }
 
 async function openTurn(

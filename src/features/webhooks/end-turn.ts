@@ -1,19 +1,14 @@
-// What came of calls and of turns, recorded many at a time; and whether a receiver is given up.
+// What came of turns, recorded many at a time in one transaction; and whether a receiver is given up.
 import type { Db } from '../../kernel/db.ts'
 import { raiseNotice } from '../accounts/notices/notices.ts'
 import type { Outcome } from './call.ts'
 import { type Ended, endTurns } from './health-queries.ts'
-import { dropQueued, recordCalls, type Tried, type TurnRow } from './queue-queries.ts'
+import { dropQueued, type TurnRow } from './queue-queries.ts'
 import type { Sent } from './turn.ts'
 
 export type EndedTurn = { turn: TurnRow; sent: Sent }
 
 type Needs = { db: Db; now: () => Date; retryFactor: number }
-
-export async function recordTried(db: Db, tried: Tried[]): Promise<undefined[]> {
-  await recordCalls(db, tried)
-  return tried.map(() => undefined)
-}
 
 export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<undefined[]> {
   const at = needs.now()

@@ -1,7 +1,7 @@
 // What is to be told: claimed a webhook at a time, so that one process serves it and nobody else sends the same.
 import type { Db } from '../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, texts, time } from '../../kernel/row.ts'
-import { type Sql, sql } from '../../kernel/sql.ts'
+import { type Sql, sql, when } from '../../kernel/sql.ts'
 import type { WebhookType } from './events.ts'
 
 export type TurnRow = {
@@ -96,6 +96,8 @@ export function claimTurns(db: Db, claim: Claim) {
 export type QueuedRow = {
   webhook_id: string
   id: string
+  /** Exactly, which a Date is not. */
+  due: string
   event: string
   batch_id: string | null
   attempts: number
@@ -126,6 +128,7 @@ export type QueuedRow = {
 const Queued = row<QueuedRow>({
   webhook_id: text,
   id: text,
+  due: text,
   event: text,
   batch_id: maybe(text),
   attempts: int,
@@ -155,7 +158,7 @@ const Queued = row<QueuedRow>({
 // Each row by its key, one at a time: whoever plans this cannot know how few there are.
 const loaded = (queued: Sql) => sql`
     -- all accounts: the worker serves them all
-    select q.webhook_id, q.id, q.event, q.batch_id, q.attempts, q.created_at, q.email, q.data, q.message_id,
+    select q.webhook_id, q.id, q.due_at::text as due, q.event, q.batch_id, q.attempts, q.created_at, q.email, q.data, q.message_id,
            e.at, e.data as event_data, m.recipient, m.message_id as rfc_id, m.subject, m.source, m.sender, m.tags, m.tag,
            m.metadata, m.template_id, t.name as template_name, c.id as contact_id, m.campaign_id,
            p.name as campaign_name, m.list_id, m.sent_at
@@ -171,8 +174,10 @@ const loaded = (queued: Sql) => sql`
            select name from templates where account_id = q.account_id and id = m.template_id limit 1) t on true
      order by q.due_at, q.id`
 
+type Wanted = { now: Date; limit: number; after?: QueuedRow }
+
 /** What is due for each of these webhooks, the same number at most for all. */
-export function loadDue(db: Db, ids: string[], { now, limit }: { now: Date; limit: number }) {
+export function loadDue(db: Db, ids: string[], { now, limit, after }: Wanted) {
   return db.many(
     Queued,
     loaded(sql`
@@ -182,6 +187,7 @@ export function loadDue(db: Db, ids: string[], { now, limit }: { now: Date; limi
                              from webhook_queue q
                             where q.webhook_id = w.id
                               and q.due_at <= ${now}
+                              ${when(after, (last) => sql`and (q.due_at, q.id) > (${last.due}, ${last.id})`)}
                             order by q.due_at, q.id
                             limit ${limit}) d`),
   )

@@ -27,6 +27,7 @@ function sampleRow({ webhookId, type, event, id, at }: Sampled): QueuedRow {
   return {
     webhook_id: webhookId,
     id,
+    due: '',
     event: isCampaign && event === 'unsubscribed' ? 'unsubscribe' : event,
     batch_id: null,
     attempts: 0,

@@ -14,7 +14,7 @@ export type Turn = Call & {
   isOver: () => boolean
   /** The process ends: a call that was cut off says nothing about the receiver. */
   isCutOff: () => boolean
-  record: (tried: Tried) => Promise<void>
+  record: (tried: Tried[]) => Promise<void>
 }
 
 const atOnce = 16
@@ -22,8 +22,7 @@ const atOnce = 16
 export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
   const sent: Sent = { outcomes: [], dropped: [] }
   const waiting = inOrder(queued)
-  // The next call need not wait for what is written about the last.
-  const recorded: Promise<void>[] = []
+  const recorder = openRecorder(turn)
   let isFailing = turn.isFailing
   let isRefused = false
 
@@ -36,7 +35,7 @@ export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
     const outcome = await call(turn, deliveryId(one.id), JSON.stringify(payload))
     if (!outcome.isTaken && turn.isCutOff()) return
     sent.outcomes.push(outcome)
-    recorded.push(turn.record(triedOf(turn, one, outcome)))
+    recorder.note(triedOf(turn, one, outcome))
     isFailing ||= !outcome.isTaken
     isRefused ||= isLeftAlone(outcome)
   }
@@ -52,8 +51,41 @@ export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
 
   const workers = turn.isFailing ? 1 : Math.min(atOnce, waiting.length)
   await Promise.all(Array.from({ length: workers }, work))
-  await Promise.all(recorded)
+  await recorder.end()
   return sent
+}
+
+const recordedAtOnce = 50
+const recordedAfterMs = 20
+
+/** Calls go on while what came of others is written, some at a time. */
+function openRecorder({ record }: Pick<Turn, 'record'>) {
+  const written: Promise<void>[] = []
+  let noted: Tried[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  function write(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (noted.length === 0) return
+    const writing = record(noted)
+    noted = []
+    // Heard at the end.
+    writing.catch(() => {})
+    written.push(writing)
+  }
+
+  return {
+    note(tried: Tried): void {
+      noted.push(tried)
+      if (noted.length >= recordedAtOnce) write()
+      else timer ??= setTimeout(write, recordedAfterMs)
+    },
+    async end(): Promise<void> {
+      write()
+      await Promise.all(written)
+    },
+  }
 }
 
 /** It is gone, or asks for a pause: calling again at once is of no use. */
@@ -85,6 +117,6 @@ export async function sendTogether(turn: Turn, queued: QueuedRow[]): Promise<Sen
   const tried = there.map((one) => triedOf(turn, one, outcome))
   // Due at the same time, so that they stay together.
   const dueAt = tried[0]?.dueAt ?? null
-  await Promise.all(tried.map((one) => turn.record({ ...one, dueAt })))
+  await turn.record(tried.map((one) => ({ ...one, dueAt })))
   return { outcomes: [outcome], dropped }
 }
