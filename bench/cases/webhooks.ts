@@ -48,8 +48,8 @@ async function makeAccounts(client: pg.Client, count: number, receiver: string):
 }
 
 const messages = `
-  insert into messages (id, account_id, key_id, status, source, mode, stream, sender, recipient, subject, tags, message_id,
-                        created_at, sent_at)
+  insert into messages (id, account_id, key_id, status, source, mode, stream, sender, recipient, subject, tags,
+                        message_id, created_at, sent_at)
   select gen_random_uuid(), a.id, gen_random_uuid(), 'delivered', 'api', 'live', 'transactional', 'shop@example.com',
          'r' || n || '@example.org', 'Your order', '{orders}', '<' || n || '@example.com>', now(), now()
     from accounts a, generate_series(1, $1::int) n
@@ -59,7 +59,8 @@ const messages = `
 const events = `
   insert into message_events (id, account_id, message_id, type, at, data)
   select gen_random_uuid(), m.account_id, m.id, 'click', clock_timestamp(),
-         '{"url": "https://shop.example/order/7", "user_agent": "Mozilla/5.0 (X11; Linux x86_64)", "classification": "human"}'
+         '{"url": "https://shop.example/order/7", "user_agent": "Mozilla/5.0 (X11; Linux x86_64)",
+           "classification": "human"}'
     from accounts a
    cross join lateral (select id, account_id from messages where account_id = a.id limit $1::int) m
    where a.name like 'bench %'`

@@ -1,6 +1,5 @@
 // Outgoing HTTP to addresses that customers name. Rules: OWASP API7:2023 and its SSRF cheat sheet.
 import { lookup } from 'node:dns/promises'
-import { EventEmitter } from 'node:events'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { within } from '../../kernel/within.ts'
 import { checkHost, guardedConnector, type Resolve } from './connector.ts'
@@ -31,7 +30,10 @@ export type GuardedClient = {
 }
 
 type Progress = { reached: boolean; status?: number }
-type Exchange = { agent: Dispatcher; url: URL; headers: Record<string, string>; signal: EventEmitter }
+type Exchange = { agent: Agent; url: URL; headers: Record<string, string>; stop: Stop }
+
+/** Ends the exchange: at once when it has a connection, or as soon as it gets one. */
+type Stop = { isOver: boolean; controller?: Dispatcher.DispatchController }
 
 const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address, family }) => ({
@@ -54,90 +56,83 @@ export function openGuardedClient(options: {
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  const marked = agent.compose(marking)
   return {
-    request: (wanted) => request(marked, userAgent, wanted),
+    request: (wanted) => request(agent, userAgent, wanted),
     check: async (url) => checkHost(readTarget(url).hostname, { allowPrivate, resolve }),
     close: () => agent.destroy(),
   }
 }
 
-async function request(agent: Dispatcher, userAgent: string | undefined, wanted: GuardedRequest) {
+async function request(agent: Agent, userAgent: string | undefined, wanted: GuardedRequest) {
   const url = readTarget(wanted.url)
   const progress: Progress = { reached: false }
-  // Costs a fraction of an AbortSignal, and is taken for one.
-  const signal = new EventEmitter()
-  const exchange = { agent, url, headers: headersOf(wanted, userAgent), signal }
+  const stop: Stop = { isOver: false }
+  const exchange = { agent, url, headers: headersOf(wanted, userAgent), stop }
   const late = () =>
     new GuardedFault('timeout', `${url.host} took longer than ${wanted.timeoutMs} ms`, { ...progress })
   try {
-    // An aborted undici request still waits for its connection, so the deadline is not left to the signal.
+    // A request that waits for its connection cannot be aborted, so the deadline is our own.
     return await within(wanted.timeoutMs, talk(exchange, wanted, progress), late)
   } catch (error) {
-    signal.emit('abort')
+    stop.isOver = true
+    stop.controller?.abort(new Error('given up'))
     throw faultOf(error, url.host, progress)
   }
 }
 
-async function talk(exchange: Exchange, wanted: GuardedRequest, progress: Progress): Promise<GuardedAnswer> {
-  const { agent, url, headers, signal } = exchange
-  const method = wanted.method ?? 'GET'
-  const answer = await agent.request({
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method,
-    headers,
-    body: wanted.body,
-    signal,
-    opaque: progress,
+/** By the dispatcher's own events: the streams above them cost as much as the exchange. */
+function talk({ agent, url, headers, stop }: Exchange, wanted: GuardedRequest, progress: Progress) {
+  const { method = 'GET', body } = wanted
+  const path = url.pathname + url.search
+  return new Promise<GuardedAnswer>((resolve, reject) => {
+    const answer: GuardedAnswer = { status: 0, headers: {}, body: Buffer.alloc(0) }
+    const chunks: Buffer[] = []
+    let left = wanted.maxBytes
+    const refuse = (controller: Dispatcher.DispatchController, fault: GuardedFault) => {
+      reject(fault)
+      controller.abort(fault)
+    }
+    agent.dispatch(
+      { origin: url.origin, path, method, headers, body: body ?? null },
+      {
+        // The moment at which the request is about to be written to a connection.
+        onRequestStart(controller) {
+          progress.reached = true
+          stop.controller = controller
+          if (stop.isOver) controller.abort(new Error('given up'))
+        },
+        onResponseStart(controller, status, given) {
+          if (status < 200) return
+          progress.status = status
+          answer.status = status
+          answer.headers = plainHeaders(given)
+          if (method === 'GET' && status >= 300 && status < 400)
+            refuse(
+              controller,
+              new GuardedFault('redirect', `${url.host} answered with a redirect`, { ...progress }),
+            )
+          else if (Number(answer.headers['content-length'] ?? 0) > wanted.maxBytes)
+            refuse(controller, tooLarge(url, wanted, progress))
+        },
+        onResponseData(controller, chunk) {
+          left -= chunk.length
+          if (left < 0) refuse(controller, tooLarge(url, wanted, progress))
+          else chunks.push(Buffer.from(chunk))
+        },
+        onResponseEnd() {
+          answer.body = Buffer.concat(chunks)
+          resolve(answer)
+        },
+        onResponseError(_controller, error) {
+          reject(error)
+        },
+      },
+    )
   })
-  // Giving up on a body raises an event that ends the process when nobody listens.
-  answer.body.on('error', () => {})
-  progress.status = answer.statusCode
-  if (method === 'GET' && answer.statusCode >= 300 && answer.statusCode < 400) {
-    answer.body.destroy()
-    throw new GuardedFault('redirect', `${url.host} answered with a redirect`, { ...progress })
-  }
-  const read = plainHeaders(answer.headers)
-  const body = await collect(answer.body, Number(read['content-length'] ?? 0), wanted.maxBytes)
-  if (body !== null) return { status: answer.statusCode, headers: read, body }
-  throw new GuardedFault('too_large', `${url.host} sent more than ${wanted.maxBytes} bytes`, { ...progress })
 }
 
-async function collect(
-  body: AsyncIterable<Buffer> & { destroy(): void },
-  declared: number,
-  maxBytes: number,
-) {
-  const chunks: Buffer[] = []
-  let size = 0
-  if (declared > maxBytes) {
-    body.destroy()
-    return null
-  }
-  for await (const chunk of body) {
-    size += chunk.length
-    // Leaving the loop destroys the stream, and the connection with it.
-    if (size > maxBytes) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** Notes the moment at which the request is about to be written to a connection. */
-const marking: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
-  dispatch(options, {
-    onRequestStart(controller, context) {
-      const { opaque } = options as { opaque?: unknown }
-      Object.assign(opaque as Progress, { reached: true })
-      handler.onRequestStart?.(controller, context)
-    },
-    onRequestUpgrade: (...all) => handler.onRequestUpgrade?.(...all),
-    onResponseStart: (...all) => handler.onResponseStart?.(...all),
-    onResponseData: (...all) => handler.onResponseData?.(...all),
-    onResponseEnd: (...all) => handler.onResponseEnd?.(...all),
-    onResponseError: (...all) => handler.onResponseError?.(...all),
-  })
+const tooLarge = ({ host }: URL, { maxBytes }: GuardedRequest, progress: Progress) =>
+  new GuardedFault('too_large', `${host} sent more than ${maxBytes} bytes`, { ...progress })
 
 // The client writes these itself; a second opinion on them is how requests are smuggled.
 const reserved =

@@ -1,5 +1,5 @@
-// Webhooks take turns: claim some that have events waiting, commit, call their receivers outside any transaction, record
-// what came of it. One process at a time serves a webhook; those in trouble are served apart from the others.
+// Webhooks take turns: claim some that have events waiting, commit, call their receivers outside any transaction,
+// record what came of it. One process at a time serves a webhook; those in trouble are served apart from the others.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../kernel/db.ts'
 import { gather } from '../../kernel/gather.ts'

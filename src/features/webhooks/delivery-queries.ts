@@ -141,8 +141,8 @@ export type NewDelivery = Ref & {
 export function insertDelivery(db: Db, one: NewDelivery) {
   return db.run(sql`
     insert into webhook_queue (webhook_id, id, account_id, event, email, data, batch_id, created_at, due_at)
-    values (${one.webhookId}, ${one.id}, ${one.accountId}, ${one.event}, ${one.email}, ${JSON.stringify(one.data)}::jsonb,
-            ${one.batchId}, ${one.at}, ${one.at})`)
+    values (${one.webhookId}, ${one.id}, ${one.accountId}, ${one.event}, ${one.email},
+            ${JSON.stringify(one.data)}::jsonb, ${one.batchId}, ${one.at}, ${one.at})`)
 }
 
 export type Announced = { accountId: string; word: string; event: string; data: object; at: Date }

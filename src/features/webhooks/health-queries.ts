@@ -2,6 +2,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { waitingWebhooks } from './queue-queries.ts'
 
 export type Ended = {
   accountId: string
@@ -71,12 +72,11 @@ export function giveUpDisabled(db: Db, limit: number) {
     on conflict (webhook_id, id) do nothing`)
 }
 
-/** What was kept long enough, and what belongs to webhooks that were deleted; a portion at a time. Gives how many. */
-export async function forgetDeliveries(
-  db: Db,
-  { before, limit }: { before: string; limit: number },
-): Promise<number> {
-  const old = await db.run(sql`
+type Portion = { before: string; limit: number }
+
+/** What was kept long enough, and what belonged to webhooks that were deleted; a portion at a time. Gives how many. */
+export function forgetDeliveries(db: Db, { before, limit }: Portion) {
+  return db.run(sql`
     -- all accounts: the job serves them all
     with recursive known (webhook_id) as (
       (select webhook_id from webhook_deliveries order by webhook_id limit 1)
@@ -102,21 +102,15 @@ export async function forgetDeliveries(
      using picked p
      where d.webhook_id = p.webhook_id
        and d.id = p.id`)
-  const orphans = await db.run(sql`
+}
+
+/** What waits for webhooks that were deleted; likewise. */
+export function forgetOrphans(db: Db, limit: number) {
+  return db.run(sql`
     -- all accounts: the job serves them all
-    with recursive known (webhook_id) as (
-      (select webhook_id from webhook_queue order by webhook_id limit 1)
-      union all
-      select (select q.webhook_id
-                from webhook_queue q
-               where q.webhook_id > k.webhook_id
-               order by q.webhook_id
-               limit 1)
-        from known k
-       where k.webhook_id is not null
-    ), picked as (
+    with recursive ${waitingWebhooks}, picked as (
       select q.webhook_id, q.id
-        from known k
+        from waiting k
        cross join lateral (select webhook_id, id from webhook_queue where webhook_id = k.webhook_id limit ${limit}) q
        where not exists (select 1 from webhooks w where w.id = k.webhook_id)
        limit ${limit})
@@ -124,5 +118,4 @@ export async function forgetDeliveries(
      using picked p
      where q.webhook_id = p.webhook_id
        and q.id = p.id`)
-  return old + orphans
 }

@@ -1,6 +1,6 @@
 import { firstUuidAt } from '../../kernel/id.ts'
 import type { Job } from '../../kernel/job.ts'
-import { forgetDeliveries, giveUpDisabled } from './health-queries.ts'
+import { forgetDeliveries, forgetOrphans, giveUpDisabled } from './health-queries.ts'
 
 const keptMs = 30 * 24 * 3_600_000
 const portion = 2_000
@@ -15,6 +15,7 @@ export const webhookJobs: Job[] = [
       const portions = [
         () => giveUpDisabled(db, portion),
         () => forgetDeliveries(db, { before, limit: portion }),
+        () => forgetOrphans(db, portion),
       ]
       for (const work of portions) while (!stopping.aborted && (await work()) >= portion);
     },

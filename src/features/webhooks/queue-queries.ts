@@ -43,17 +43,10 @@ export type Claim = {
 /** A batch that is full does not wait any longer. */
 export const largestBatch = 500
 
-/**
- * Webhooks that have something to do, those that waited longest first. They are found by skipping through the index, so
- * that the cost follows their number and not that of the events. Each is leased for a while: one whose process dies is
- * another's by that alone.
- */
-export function claimTurns(db: Db, claim: Claim) {
-  return db.many(
-    Turn,
-    sql`
+/** Those that have anything in the queue, found by skipping through its index. */
+export const waitingWebhooks = sql`
     -- all accounts: the worker serves them all
-    with recursive waiting (webhook_id) as (
+    waiting (webhook_id) as (
       (select webhook_id from webhook_queue order by webhook_id limit 1)
       union all
       select (select q.webhook_id
@@ -62,8 +55,18 @@ export function claimTurns(db: Db, claim: Claim) {
                order by q.webhook_id
                limit 1)
         from waiting w
-       where w.webhook_id is not null
-    ), picked as materialized (
+       where w.webhook_id is not null)`
+
+/**
+ * Webhooks that have something to do, those that waited longest first. The cost follows their number and not that of
+ * the events. Each is leased for a while: one whose process dies is another's by that alone.
+ */
+export function claimTurns(db: Db, claim: Claim) {
+  return db.many(
+    Turn,
+    sql`
+    -- all accounts: the worker serves them all
+    with recursive ${waitingWebhooks}, picked as materialized (
       select w.id
         from waiting n
         join webhooks w on w.id = n.webhook_id
@@ -158,9 +161,9 @@ const Queued = row<QueuedRow>({
 // Each row by its key, one at a time: whoever plans this cannot know how few there are.
 const loaded = (queued: Sql) => sql`
     -- all accounts: the worker serves them all
-    select q.webhook_id, q.id, q.due_at::text as due, q.event, q.batch_id, q.attempts, q.created_at, q.email, q.data, q.message_id,
-           e.at, e.data as event_data, m.recipient, m.message_id as rfc_id, m.subject, m.source, m.sender, m.tags, m.tag,
-           m.metadata, m.template_id, t.name as template_name, c.id as contact_id, m.campaign_id,
+    select q.webhook_id, q.id, q.due_at::text as due, q.event, q.batch_id, q.attempts, q.created_at, q.email, q.data,
+           q.message_id, e.at, e.data as event_data, m.recipient, m.message_id as rfc_id, m.subject, m.source, m.sender,
+           m.tags, m.tag, m.metadata, m.template_id, t.name as template_name, c.id as contact_id, m.campaign_id,
            p.name as campaign_name, m.list_id, m.sent_at
       from (${queued}) q
       left join lateral (
@@ -181,6 +184,7 @@ export function loadDue(db: Db, ids: string[], { now, limit, after }: Wanted) {
   return db.many(
     Queued,
     loaded(sql`
+      -- all accounts: the worker serves them all
       select d.*
         from unnest(${ids}::bigint[]) as w (id)
        cross join lateral (select *
@@ -226,7 +230,9 @@ export async function loadBatch(db: Db, id: string, { now, batchId }: { now: Dat
   if (!batch) return []
   return db.many(
     Queued,
-    loaded(sql`select * from webhook_queue where webhook_id = ${id} and batch_id = ${batch.batch_id}`),
+    loaded(sql`
+      -- all accounts: the worker serves them all
+      select * from webhook_queue where webhook_id = ${id} and batch_id = ${batch.batch_id}`),
   )
 }
 
