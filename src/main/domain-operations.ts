@@ -3,6 +3,7 @@ import * as own from '../features/domains/api.own.ts'
 import * as v3 from '../features/domains/api.v3.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { recheckDomains } from '../features/domains/recheck-domains.ts'
+import { announce } from '../features/webhooks/announce.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
@@ -34,12 +35,11 @@ export const domainJob = (needs: DomainNeeds): Job => ({
 
 type DomainConfig = TransportConfig & Pick<Config, 'spfInclude' | 'sendingIps' | 'secretKey' | 'dataDir'>
 
-/** `onBroken` is where a webhook is told. */
-type Around = Pick<DomainNeeds, 'dns' | 'log' | 'onBroken'>
-
-export function domainNeeds(config: DomainConfig, around: Around): DomainNeeds {
+export function domainNeeds(config: DomainConfig, around: Pick<DomainNeeds, 'dns' | 'log'>): DomainNeeds {
   return {
     ...around,
+    onBroken: (db, { accountId, at, ...data }) =>
+      announce(db, { accountId, event: 'domainBroken', data, at }),
     identity: openIdentity(config),
     spf: { include: config.spfInclude ?? [], ip: config.sendingIps ?? [] },
     secretKeys: openSecretKeys(config),

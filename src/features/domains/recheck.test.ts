@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Body, makeDomainApp, recordOf } from './fixtures/app.ts'
 import type { Broken } from './look-at-domain.ts'
 
-const app = await makeDomainApp()
+const app = await makeDomainApp({ env: { POSTHORN_WEBHOOK_ALLOW_PRIVATE: 'true' } })
 const { zone } = app
 const dkimName = (body: Body) => `${recordOf(body, 'dkim').host} TXT`
 
@@ -124,4 +124,19 @@ test('deleting a broken domain ends its notice', async () => {
   assert.equal((await openNotices('ends.example')).length, 1)
   await app.call('DELETE', '/api/v1/domains/ends.example')
   assert.deepEqual(await openNotices('ends.example'), [])
+})
+
+test('a webhook that asks for it is to be told of a break', async () => {
+  const webhook = { url: 'http://127.0.0.1:8080/hook', events: ['domainBroken'] }
+  const { body: made, status, text } = await app.call('POST', '/v3/webhooks', { body: webhook })
+  assert.equal(status, 201, text)
+  const host = dkimName(await verified('told.example'))
+  delete zone[host]
+  app.later(27)
+  await app.recheck()
+  const { body } = await app.call('GET', `/v3/webhooks/${made.id}/deliveries`)
+  assert.deepEqual(
+    body.deliveries.map(({ event }: Body) => event),
+    ['domain_broken'],
+  )
 })
