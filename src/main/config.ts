@@ -1,122 +1,30 @@
 // The only reader of the environment. Every variable stands once: name, meaning, default, how it is read.
-import { isIP } from 'node:net'
 import { nearest } from '../kernel/nearest.ts'
+import {
+  addresses,
+  apiKey,
+  Fault,
+  factor,
+  host,
+  hostNames,
+  httpUrl,
+  leaseLength,
+  list,
+  oneOf,
+  port,
+  postgresUrl,
+  type Read,
+  resolvers,
+  secretKeys,
+  smtpUrl,
+  text,
+  transport,
+  wholeNumber,
+  yesOrNo,
+} from './read-value.ts'
 import { missingFor, readTransportUrl } from './transport-url.ts'
 
-type Read<T> = (value: string) => T | Fault
 type Setting<T> = { env: string; doc: string; default?: string; read: Read<T> }
-
-/** What is wrong with a value, to follow its variable's name: "must be …". */
-class Fault {
-  readonly says: string
-
-  constructor(says: string) {
-    this.says = says
-  }
-}
-
-const text: Read<string> = (value) => value
-
-const host: Read<string> = (value) =>
-  /^[\w.:%-]+$/.test(value) ? value : new Fault('must be a name or address such as 127.0.0.1 or 0.0.0.0')
-
-const resolvers: Read<string> = (value) =>
-  value.split(',').every((one) => isResolver(one.trim()))
-    ? value
-    : new Fault('must be IP addresses such as 9.9.9.9 or 127.0.0.1:5353, with commas between')
-
-function isResolver(given: string): boolean {
-  const [, inBrackets, bare, port = '53'] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(given) ?? []
-  return isIP(inBrackets ?? bare ?? given) !== 0 && Number(port) <= 65_535
-}
-
-const port: Read<number> = (value) =>
-  /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : new Fault('must be a port, 0 to 65535')
-
-const wholeNumber: Read<number> = (value) =>
-  /^\d{1,6}$/.test(value) ? Number(value) : new Fault('must be a whole number')
-
-const leaseLength: Read<number> = (value) =>
-  /^\d{1,4}$/.test(value) && Number(value) >= 5 ? Number(value) : new Fault('must be 5 to 9999 seconds')
-
-const factor: Read<number> = (value) =>
-  /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 && Number(value) <= 1e6
-    ? Number(value)
-    : new Fault('must be a number above 0, such as 1 or 0.5')
-
-const oneOf =
-  <const W extends readonly string[]>(...words: W): Read<W[number]> =>
-  (value) =>
-    words.includes(value) ? value : new Fault(`must be one of ${words.join(', ')}`)
-
-const yesOrNo: Read<boolean> = (value) =>
-  /^(true|false)$/.test(value) ? value === 'true' : new Fault('must be true or false')
-
-const smtpOrOther =
-  (accepts: (kind: string) => boolean): Read<string> =>
-  (value) => {
-    try {
-      const { kind } = readTransportUrl(value)
-      return accepts(kind) ? value : new Fault('must be smtp://user:password@host:port or smtps://…')
-    } catch (error) {
-      return new Fault(error instanceof Error ? error.message : String(error))
-    }
-  }
-const transport = smtpOrOther(() => true)
-const smtpUrl = smtpOrOther((kind) => kind === 'smtp')
-
-/** One key behind the other, the newest first. */
-const secretKeys: Read<Buffer> = (value) => {
-  const keys = value
-    .split(/\s*,\s*/)
-    .map((one) => Buffer.from(one, /^[0-9a-f]{64}$/i.test(one) ? 'hex' : 'base64'))
-  return keys.every((key) => key.length === 32)
-    ? Buffer.concat(keys)
-    : new Fault(
-        'must be 32 random octets in base64 or hexadecimal; several with commas between, newest first',
-      )
-}
-
-const list: Read<string[]> = (value) =>
-  value
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
-
-const hostNames: Read<string[]> = (value) => {
-  const names = list(value) as string[]
-  return names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/i.test(name))
-    ? names
-    : new Fault('must be names such as _spf.example.com, with commas between')
-}
-
-const addresses: Read<string[]> = (value) => {
-  const given = list(value) as string[]
-  return given.every(isAddressOrRange)
-    ? given
-    : new Fault('must be IP addresses or ranges such as 192.0.2.1 or 192.0.2.0/28, with commas between')
-}
-
-function isAddressOrRange(given: string): boolean {
-  const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(given) ?? []
-  const version = isIP(address)
-  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128)
-}
-
-const httpUrl: Read<string> = (value) =>
-  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-    ? value.replace(/\/+$/, '')
-    : new Fault('must be an address such as https://mail.example.com')
-
-const postgresUrl: Read<string> = (value) =>
-  URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
-    ? value
-    : new Fault('must be an address such as postgres://user:password@host:5432/database')
-
-const apiKey: Read<string> = (value) =>
-  /^[\x21-\x7e]{24,255}$/.test(value)
-    ? value
-    : new Fault('must have 24 to 255 printable characters without spaces')
 
 const setting = <T>(env: string, doc: string, read: Read<T>, fallback?: string): Setting<T> => ({
   env,
