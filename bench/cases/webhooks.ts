@@ -7,8 +7,8 @@ import { median } from '../measure.ts'
 import { firstLine, startChild, startDatabase, startService, stopChild } from '../start.ts'
 import { onDatabase } from './fill.ts'
 
-const perRound = 12_000
-const warm = 3_000
+const perRound = 30_000
+const warm = 15_000
 const key = Buffer.alloc(32, 7)
 const secretKeys = async () => [key]
 
