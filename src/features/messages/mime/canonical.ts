@@ -24,8 +24,17 @@ export function relaxedHeader({ name, text }: HeaderField): string {
   return `${name}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
 }
 
+const shrinks = /[ \t](?:[ \t]|\r\n)|\t/
+
+/** As most bodies are that we write ourselves; looking costs a tenth of copying. */
+function isRelaxed(body: Buffer): boolean {
+  const text = body.latin1Slice()
+  return text.length > 2 && text.endsWith('\r\n') && !text.endsWith('\r\n\r\n') && !shrinks.test(text)
+}
+
 /** White space shrinks to one space and goes at line ends, blank lines go at the end; an empty body stays empty. */
 export function relaxedBody(body: Buffer): Buffer {
+  if (isRelaxed(body)) return body
   const out = Buffer.allocUnsafe(body.length + 2)
   let at = 0
   let lineEnds = 0

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { relaxedBody } from './canonical.ts'
 import { composeMail } from './compose.ts'
@@ -152,6 +153,15 @@ test('the canonical body', () => {
   // The example of RFC 6376 §3.4.5.
   assert.equal(canonical(' C \r\nD \t E\r\n\r\n\r\n'), ' C\r\nD E\r\n')
   assert.equal(canonical('x'), 'x\r\n')
+  const byTheBook = (text: string) => {
+    const lines = text.replace(/[ \t]+/g, ' ').replace(/ (?=\r\n|$)/g, '')
+    return lines.replace(/(\r\n)*$/, (end) => (end.length === lines.length ? '' : '\r\n'))
+  }
+  const pieces = fc.array(fc.constantFrom(' ', '\t', '\r\n', 'a', 'b', '='), { maxLength: 12 })
+  fc.assert(
+    fc.property(pieces, (some) => assert.equal(canonical(some.join('')), byTheBook(some.join('')))),
+    { numRuns: 2_000 },
+  )
 })
 
 test('a key of another kind, a malformed domain and a message without From are refused', async () => {
