@@ -1,38 +1,18 @@
 // The worker is killed again and again in the midst of an import, and of an export: every row counts once all the same.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { makeApp } from '../app.ts'
 import { query } from '../processes/empty-database.ts'
 import { until } from '../until.ts'
 import { randomFrom, seed } from './random.ts'
+import { kill, startWorker } from './worker.ts'
 
 const count = 12_000
 const kills = 3
 const app = await makeApp()
 const random = randomFrom(seed)
 const ask = async (text: string) => (await query(app.databaseUrl, text))[0]
-
-const program = fileURLToPath(new URL('contact-worker.ts', import.meta.url))
-
-async function startWorker(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, app.databaseUrl], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  after(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  return child
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  assert.equal(child.exitCode, null, 'the worker ended by itself')
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-}
 
 /** Works the process off under kills; gives how many of them met it unfinished. */
 async function workUnderKills(processId: number, chunks: number): Promise<number> {
@@ -43,14 +23,14 @@ async function workUnderKills(processId: number, chunks: number): Promise<number
       status: string
     }
   for (let turn = 1; turn <= kills; turn++) {
-    const worker = await startWorker()
+    const worker = await startWorker('contact-worker.ts', app.databaseUrl)
     const from = Math.floor((chunks * turn) / (kills + 2))
     await until(async () => (await reached()).next_chunk >= from, `chunk ${from}`, 60_000)
     await pause(random() * 100)
     await kill(worker)
     if ((await reached()).status === 'processing') met++
   }
-  const worker = await startWorker()
+  const worker = await startWorker('contact-worker.ts', app.databaseUrl)
   await until(async () => (await reached()).status === 'completed', 'the end', 60_000)
   await kill(worker)
   return met

@@ -1,17 +1,15 @@
 // The worker is killed again and again between an event and its call, and between the call and its record.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { openReceiver } from '../../src/features/webhooks/fixtures/receiver.ts'
 import { sql } from '../../src/kernel/sql.ts'
 import { makeApp } from '../app.ts'
 import { query } from '../processes/empty-database.ts'
 import { until } from '../until.ts'
 import { randomFrom, seed } from './random.ts'
+import { kill, startWorker } from './worker.ts'
 
 const count = 1_500
 const kills = 3
@@ -21,24 +19,6 @@ const env = {
   POSTHORN_LEASE_SECONDS: '5',
 }
 const app = await makeApp({ env })
-const program = fileURLToPath(new URL('webhook-worker.ts', import.meta.url))
-
-async function startWorker(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, app.databaseUrl], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  after(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  return child
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  assert.equal(child.exitCode, null, 'the worker ended by itself')
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-}
 
 test(`of ${count} events none is lost in ${kills} kills, and each keeps its id`, async (t) => {
   t.diagnostic(`POSTHORN_SEED=${seed}`)
@@ -62,13 +42,13 @@ test(`of ${count} events none is lost in ${kills} kills, and each keeps its id`,
 
   const reached = () => new Set(receiver.got.map((one) => one.body.email)).size
   for (let turn = 1; turn <= kills; turn++) {
-    const worker = await startWorker()
+    const worker = await startWorker('webhook-worker.ts', app.databaseUrl, env)
     const from = Math.floor((count * turn) / (kills + 2))
     await until(async () => reached() >= from, `event ${from}`, 60_000)
     await pause(random() * 50)
     await kill(worker)
   }
-  const worker = await startWorker()
+  const worker = await startWorker('webhook-worker.ts', app.databaseUrl, env)
   await until(async () => reached() === count, 'every event to arrive', 60_000)
   const left = async () => (await query(app.databaseUrl, 'select 1 from webhook_queue limit 1')).length
   await until(async () => (await left()) === 0, 'every call to be recorded')

@@ -28,7 +28,7 @@ const shrinks = /[ \t](?:[ \t]|\r\n)|\t/
 
 /** As most bodies are that we write ourselves; looking costs a tenth of copying. */
 function isRelaxed(body: Buffer): boolean {
-  const text = body.latin1Slice()
+  const text = body.toString('latin1')
   return text.length > 2 && text.endsWith('\r\n') && !text.endsWith('\r\n\r\n') && !shrinks.test(text)
 }
 
