@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startScalewayStandIn } from '../../src/adapters/scaleway/stand-in.ts'
 import { startSesStandIn } from '../../src/adapters/ses/stand-in.ts'
+import { diagnosing } from '../../src/features/deliverability/fixtures/diagnosing.ts'
 import { type Body, makeDomainApp, recordOf } from '../../src/features/domains/fixtures/app.ts'
 
 const ses = await startSesStandIn()
@@ -70,6 +71,29 @@ test('Amazon SES: what another account proved is not mine', async () => {
   assert.equal((await app.verify('shop.example', other.key)).status, 'verified')
   const rotation = await app.call('POST', '/api/v1/domains/shop.example/dkim/rotate')
   assert.deepEqual([rotation.status, rotation.body.error.code], [422, 'upstream_signs'])
+})
+
+test('Amazon SES: the diagnosis names a return path that is not as it should be, until it is', async () => {
+  const app = throughSes
+  const wrong = { missing: undefined, mismatch: [{ exchange: 'mail.elsewhere.example', priority: 10 }] }
+  for (const [state, records] of Object.entries(wrong)) {
+    const { key, must, follow } = await diagnosing(app).setUp()
+    const domain = `${state}.return.example`
+    const { body } = await app.declare(domain, key)
+    const identity = ses.identities.get(domain)
+    assert.ok(identity)
+    identity.DkimAttributes.Status = 'SUCCESS'
+    app.publish(body.records)
+    const name = `bounce.${domain} MX`
+    const right = app.zone[name]
+    if (records) app.zone[name] = records
+    else delete app.zone[name]
+    assert.equal((await app.verify(domain, key)).status, 'verified')
+    const finding = await must(`return_path_${state}`)
+    assert.deepEqual([finding.severity, finding.domain], ['info', domain])
+    if (right) app.zone[name] = right
+    await follow(finding.code, finding)
+  }
 })
 
 test('Amazon SES: while it cannot be asked nothing is declared, and what is known stays', async () => {
