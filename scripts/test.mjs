@@ -21,12 +21,28 @@ const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['src',
 const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-test-'))
 let server
 let runner
+let isStopped = false
 // Stopped from outside, the tests end and the server with them.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => runner?.kill('SIGTERM'))
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    isStopped = true
+    runner?.kill('SIGTERM')
+  })
 try {
   server = await openEmbeddedPostgres({ dataDir, mode: 'service' })
   await migrate(server.url)
-  process.exitCode = await run(files, { ...process.env, POSTHORN_TEST_SERVER: server.url })
+  const env = { ...process.env, POSTHORN_TEST_SERVER: server.url }
+  // What looks at a clock has the machine for itself.
+  const isAlone = (file) => file.endsWith('.alone.test.ts')
+  // The built command is what some tests start.
+  spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  const shared = await run(
+    files.filter((file) => !isAlone(file)),
+    env,
+    3,
+  )
+  const alone = await run(files.filter(isAlone), env, 1)
+  process.exitCode = shared || alone
 } finally {
   await server?.stop()
   await rm(dataDir, { recursive: true, force: true })
@@ -40,10 +56,10 @@ function testsBelow(folder) {
 }
 
 /** The exit code of the test runner; under CI a skipped test fails the run too. */
-function run(testFiles, env) {
-  // The built command is what some tests start.
-  spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
-  const args = ['--import', 'tsx', '--test', '--test-reporter=spec', '--test-concurrency=3', ...testFiles]
+function run(testFiles, env, concurrency) {
+  if (testFiles.length === 0 || isStopped) return isStopped ? 1 : 0
+  const reporting = ['--test-reporter=spec', `--test-concurrency=${concurrency}`]
+  const args = ['--import', 'tsx', '--test', ...reporting, ...testFiles]
   runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let tail = ''
   runner.stdout.on('data', (chunk) => {
