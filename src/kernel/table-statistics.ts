@@ -1,6 +1,6 @@
 // Bulk work goes wrong by factors when the planner knows too little: of a table that was counted while all of its rows
 // were uncommitted it believes for ever that it is empty, however large it grows, and takes any index for as good as
-// another. The server counts again within a minute or so; a table that has doubled is counted here at once.
+// another. The server counts again within a minute or so; such a table is counted here at once.
 import type { Db } from './db.ts'
 import { row, text } from './row.ts'
 import { sql } from './sql.ts'
@@ -24,8 +24,8 @@ export async function refreshStatistics(db: Db, tables: CountedTable[]): Promise
     select relname::text as name
       from pg_class
      where oid = any(${tables}::regclass[])
-       and pg_relation_size(oid) > case when reltuples <= 0 then 0
-                                        else 2 * relpages * current_setting('block_size')::bigint end`,
+       and reltuples = 0
+       and pg_relation_size(oid) > 0`,
   )
   for (const { name } of stale) await db.run(countings[name as CountedTable])
 }
