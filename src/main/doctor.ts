@@ -121,7 +121,7 @@ async function checkDns({ dns }: Config): Promise<Check> {
   const name = 'dns'
   const resolver = new Resolver({ timeout: 2_000, tries: 1 })
   try {
-    if (dns) resolver.setServers(dns.split(',').map((server) => server.trim()))
+    if (dns) resolver.setServers(dns)
     await resolver.resolveNs('.').catch((error) => {
       if (!['ENOTFOUND', 'ENODATA'].includes(error.code)) throw error
     })

@@ -18,10 +18,12 @@ export const text: Read<string> = (value) => value
 export const host: Read<string> = (value) =>
   /^[\w.:%-]+$/.test(value) ? value : new Fault('must be a name or address such as 127.0.0.1 or 0.0.0.0')
 
-export const resolvers: Read<string> = (value) =>
-  value.split(',').every((one) => isResolver(one.trim()))
-    ? value
+export const resolvers: Read<string[]> = (value) => {
+  const given = list(value) as string[]
+  return given.every(isResolver)
+    ? given
     : new Fault('must be IP addresses such as 9.9.9.9 or 127.0.0.1:5353, with commas between')
+}
 
 function isResolver(given: string): boolean {
   const [, inBrackets, bare, port = '53'] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(given) ?? []

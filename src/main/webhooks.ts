@@ -16,10 +16,9 @@ import type { Pools } from './wire.ts'
 type ClientConfig = Pick<Config, 'dns' | 'webhookAllowPrivate'>
 
 function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
-  const servers = dns?.split(',').map((one) => one.trim())
   return lazyGuardedClient({
     allowPrivate: webhookAllowPrivate,
-    ...(servers && { resolve: resolveThrough(servers) }),
+    ...(dns && { resolve: resolveThrough(dns) }),
     userAgent: `Posthorn/${packageVersion()}`,
     // One receiver's slow calls must not keep another's at the same host: each webhook has a limit of its own.
     connections: null,

@@ -114,6 +114,7 @@ type Made = { version: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: 
 function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
   const { config, log, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
   const dns = dnsOf(config)
+  const secretKeys = openSecretKeys(config)
   const declared = declareOperations({
     fetchAttachment: fetchWith(lazyGuardedClient({ allowPrivate: false })),
     dns,
@@ -121,17 +122,17 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     probes: probesOf(config),
     relay,
     ...made,
-    secretKeys: openSecretKeys(config),
+    secretKeys,
     baseUrl,
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
-    webhooks: { secretKeys: openSecretKeys(config), checkTarget: targetCheck(config) },
+    webhooks: { secretKeys, checkTarget: targetCheck(config) },
   })
   return [...declared, ...extraOperations]
 }
 
 export function dnsOf({ dns }: Pick<Config, 'dns'>): Dns {
-  return openDns({ servers: dns?.split(',').map((one) => one.trim()) })
+  return openDns({ servers: dns })
 }
 
 const largestAttachment = 20 * 1024 * 1024

@@ -1,7 +1,7 @@
 // What is known of an account's domains, for other features; nothing here asks DNS.
 import type { Db } from '../../kernel/db.ts'
 import type { DomainRow, Facts, RecordState, Status } from './model.ts'
-import { areVerified, findDomain, listDomains } from './queries.ts'
+import { findDomain, listDomains, listServed, type ServedRef } from './queries.ts'
 import type { State } from './reading/reading.ts'
 import { mostDomains } from './refusals.ts'
 import { tellingRecord } from './show-domain.ts'
@@ -44,11 +44,14 @@ export async function findDomainState(
 }
 
 /**
- * Whether the account may send from each of them: it is verified itself. A subdomain counts only when it is declared,
- * because it is signed with a key of its own.
+ * Tells of each domain whether its account may send from it: it is verified itself. A subdomain counts only when it is
+ * declared, because it is signed with a key of its own.
  */
-export async function servesDomain(db: Db, accountId: string, domains: string[]): Promise<boolean[]> {
-  return (await areVerified(db, accountId, domains)).map(({ served }) => served)
+export async function servedDomains(db: Db, refs: ServedRef[]): Promise<(ref: ServedRef) => boolean> {
+  const nameOf = ({ accountId, domain }: ServedRef) => `${accountId} ${domain}`
+  const found = await listServed(db, refs)
+  const served = new Set(found.map(({ account_id, domain }) => nameOf({ accountId: account_id, domain })))
+  return (ref) => served.has(nameOf(ref))
 }
 
 function stateOf(row: DomainRow): DomainState {

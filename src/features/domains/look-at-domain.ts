@@ -18,7 +18,7 @@ export type Broken = {
   accountId: string
   domain: string
   status: DomainRow['status']
-  records: RecordState[]
+  records: { role: string; host: string; state: string | null }[]
   at: Date
 }
 
@@ -103,8 +103,7 @@ async function tellAccount(db: Db, needs: DomainNeeds, told: Told): Promise<void
     records: verdict.broken.map(({ role, host, known }) => ({ role, host, state: known })),
   }
   await raiseNotice(db, { ...about, message: messageOf(told), details }, at)
-  if (isNewlyBroken(row, records, verdict))
-    await needs.onBroken?.(db, { accountId, domain, status: verdict.status, records: verdict.broken, at })
+  if (isNewlyBroken(row, records, verdict)) await needs.onBroken?.(db, { accountId, domain, ...details, at })
 }
 
 function messageOf({ row: { domain, upstream }, records, verdict }: Told): string {

@@ -1,6 +1,6 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Identity } from '../../kernel/ports.ts'
-import { bool, int, json, maybe, row, text, time } from '../../kernel/row.ts'
+import { int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { DomainRow, RecordState, Status } from './model.ts'
 
@@ -125,16 +125,18 @@ export function claimDue(db: Db, claim: { now: Date; until: Date; limit: number 
   )
 }
 
-const Served = row<{ served: boolean }>({ served: bool })
+export type ServedRef = { accountId: string; domain: string }
 
-/** Whether each of them is verified, in their order. */
-export function areVerified(db: Db, accountId: string, domains: string[]) {
+const Served = row<{ account_id: string; domain: string }>({ account_id: text, domain: text })
+
+/** Of many domains of many accounts, those that are verified. */
+export function listServed(db: Db, refs: ServedRef[]) {
   return db.many(
     Served,
     sql`
-    select exists (select 1 from domains d
-                    where d.account_id = ${accountId} and d.domain = w.domain and d.status = 'verified') as served
-      from unnest(${domains}::text[]) with ordinality as w (domain, position)
-     order by w.position`,
+    select d.account_id, d.domain
+      from unnest(${refs.map((ref) => ref.accountId)}::bigint[], ${refs.map((ref) => ref.domain)}::text[])
+           as w (account_id, domain)
+      join domains d on d.account_id = w.account_id and d.domain = w.domain and d.status = 'verified'`,
   )
 }

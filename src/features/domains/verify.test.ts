@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { findDomainState, findDomains, servesDomain } from './domain-states.ts'
+import { findDomainState, findDomains, servedDomains } from './domain-states.ts'
 import { type Body, makeDomainApp, recordOf } from './fixtures/app.ts'
 import { checkDomain, keepCheck } from './verify-domain.ts'
 
@@ -26,7 +26,8 @@ test('published as asked for, every record is ok and the domain verified', async
   assert.equal(body.dmarc.policy, 'none')
   assert.equal(body.dmarc.found_at, 'fine.example')
   assert.deepEqual(body.dmarc.alignment, { dkim: 'relaxed', spf: 'relaxed' })
-  assert.deepEqual(await servesDomain(db, accountId, ['fine.example', 'sub.fine.example']), [true, false])
+  const asked = ['fine.example', 'sub.fine.example'].map((domain) => ({ accountId, domain }))
+  assert.deepEqual(asked.map(await servedDomains(db, asked)), [true, false])
 })
 
 test('the key alone makes it verified, the token alone does not', async () => {
@@ -74,7 +75,8 @@ test('two accounts may declare a domain; it serves the one that can publish its 
   const refused = await app.verify('shared.example', other.key)
   assert.equal(refused.status, 'pending')
   assert.deepEqual([refused.dkim.state, refused.spf.state], ['missing', 'ok'])
-  assert.deepEqual(await servesDomain(db, other.accountId, ['shared.example']), [false])
+  const ref = { accountId: other.accountId, domain: 'shared.example' }
+  assert.equal((await servedDomains(db, [ref]))(ref), false)
 
   // Both proofs may stand beside each other.
   app.publish(theirs.records, 'dkim', 'verification')

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { closed, Time, words } from '../../kernel/schema.ts'
+import { holdsScope } from '../../kernel/scope.ts'
 import { types } from './events.ts'
 import type { WebhookRow } from './queries.ts'
 import { mask } from './read-body.ts'
@@ -33,8 +34,7 @@ export async function showWebhook(
 ): Promise<Static<typeof Webhook>> {
   const owner = { accountId: ctx.caller.accountId, id: found.id }
   const secrets = await openSecrets(keys, owner, found.sealed)
-  const { scopes } = ctx.caller
-  const shown = scopes === null || scopes.includes('settings.write') ? secrets : masked(secrets)
+  const shown = holdsScope(ctx.caller.scopes, 'settings.write') ? secrets : masked(secrets)
   const { token, basic, headers } = shown
   return {
     id: Number(found.id),

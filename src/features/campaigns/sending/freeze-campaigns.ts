@@ -2,7 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import type { Log } from '../../../kernel/log.ts'
-import { refreshStatistics } from '../../../kernel/table-statistics.ts'
+import { countBelievedEmpty } from '../../contacts/believed-empty-queries.ts'
 import { type ResolvedRecipients, resolveRecipients } from '../recipients-queries.ts'
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import { findUnfrozen, insertRecipients, listUnfrozen, markFrozen, takeFreezing } from './freeze-queries.ts'
@@ -13,7 +13,7 @@ type Needs = { db: Db; log: Log; stopping: AbortSignal }
 export async function freezeCampaigns({ db, log, stopping }: Needs, now: Date): Promise<void> {
   for (const ref of await listUnfrozen(db)) {
     if (stopping.aborted) return
-    await refreshStatistics(db, ['contacts', 'list_members'])
+    await countBelievedEmpty(db)
     await db
       .patiently((tx) => freezeCampaign(tx, ref, now), stopping)
       .catch((error) => {

@@ -4,7 +4,7 @@ import type { Db } from '../../../kernel/db.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, isDatabaseDown } from '../../../kernel/refusals.ts'
-import { refreshStatistics } from '../../../kernel/table-statistics.ts'
+import { countBelievedEmpty } from '../believed-empty-queries.ts'
 import { decodeFile, type FetchedFile } from './decode.ts'
 import { rowsOfCsv, rowsOfJson } from './given-rows.ts'
 import { importChunk } from './import-chunk.ts'
@@ -49,7 +49,7 @@ export async function workStep(needs: ImportNeeds, now: Date): Promise<boolean> 
   const step: Step = {}
   try {
     await needs.db.transaction((tx) => workInTransaction(tx, step, now))
-    if (step.process) await refreshStatistics(needs.db, ['contacts', 'list_members'])
+    if (step.process) await countBelievedEmpty(needs.db)
     if (step.process?.file_url) await readFile(needs, step, now)
   } catch (error) {
     if (!step.process) throw error

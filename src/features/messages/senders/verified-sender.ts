@@ -5,19 +5,17 @@ import { type Address, domainOf } from '../../../kernel/email-address.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { senderUnverified } from '../../accounts/usage/refusals.ts'
+import { servedDomains } from '../../domains/domain-states.ts'
 import { findProven, findSender, type SenderRef } from './queries.ts'
-import { findServed } from './served-domains.ts'
 
 const nameOf = ({ accountId, email }: SenderRef) => `${accountId} ${email}`
 
 /** Tells of each address whether it is the account's, in two statements for all of them. */
 export async function verifiedSenders(db: Db, refs: SenderRef[]): Promise<(ref: SenderRef) => boolean> {
   const asked = [...new Map(refs.map(lowered).map((ref) => [nameOf(ref), ref])).values()]
-  const served = await findServed(
-    db,
-    asked.map(({ accountId, email }) => ({ accountId, domain: domainOf(email) })),
-  )
-  const isServed = ({ accountId, email }: SenderRef) => served.has(`${accountId} ${domainOf(email)}`)
+  const domainRef = ({ accountId, email }: SenderRef) => ({ accountId, domain: domainOf(email) })
+  const serves = await servedDomains(db, asked.map(domainRef))
+  const isServed = (ref: SenderRef) => serves(domainRef(ref))
   const others = asked.filter((ref) => !isServed(ref))
   const rows = others.length > 0 ? await findProven(db, others) : []
   const proven = new Set(rows.map(({ account_id, email }) => nameOf({ accountId: account_id, email })))
