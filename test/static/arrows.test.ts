@@ -22,7 +22,7 @@ const featureRows = [
   ['contacts'],
   ['messages'],
   ['unsubscribe', 'transactional'],
-  ['campaigns', 'outreach', 'events', 'senders'],
+  ['campaigns', 'outreach', 'events', 'senders', 'sms'],
   ['statistics', 'webhooks'],
   ['privacy', 'discovery', 'deliverability'],
 ]
