@@ -104,6 +104,30 @@ describe('a message over the relay', () => {
     assert.equal(message.tag, 'old tag')
   })
 
+  test('has its HTML tracked, unless it says otherwise', async () => {
+    const { accountId, key } = await fresh()
+    const html = '<body>Hello <a href="https://shop.example/order/7">your order</a></body>'
+    const mail = { html, text: 'Hello https://shop.example/order/7', to: 'anna@example.com' }
+    const off = { 'X-Posthorn-Track-Opens': 'false', 'X-Posthorn-Track-Clicks': 'false' }
+    await app.send({ ...mail, subject: 'tracked' }, key)
+    await app.send({ ...mail, subject: 'left alone', headers: off }, key)
+    const texts = await until(async () => {
+      const captured = await app.captured(accountId)
+      return captured.length === 2 && captured.map(String)
+    }, 'both captures')
+    const [tracked, alone] = ['tracked', 'left alone'].map((subject) =>
+      texts.find((text) => text.includes(`Subject: ${subject}`))?.replaceAll('=\r\n', ''),
+    )
+    assert.match(tracked ?? '', /href=(?:3D)?"http:\/\/test\/t\/[\w-]+"/)
+    assert.match(tracked ?? '', /src=(?:3D)?"http:\/\/test\/t\/[\w-]+\.gif"/)
+    assert.match(tracked ?? '', /Hello https:\/\/shop\.example\/order\/7/)
+    assert.doesNotMatch(alone ?? '', /\/t\/|X-Posthorn/)
+    const [refused] = await Promise.allSettled([
+      app.send({ ...mail, headers: { 'X-Posthorn-Track-Opens': 'maybe' } }, key),
+    ])
+    assert.match(String('reason' in refused && refused.reason), /must be true or false/)
+  })
+
   test('leaves a line in the action log that names the act and holds no content', async () => {
     const { key } = await fresh()
     await app.send({ subject: 'private subject', text: 'private text' }, key)

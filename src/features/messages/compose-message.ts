@@ -4,6 +4,7 @@ import { type DueRow, loadAttachments } from './delivery-queries.ts'
 import { composeMail } from './mime/compose.ts'
 import type { DkimKey } from './mime/dkim.ts'
 import { signMail } from './mime/dkim.ts'
+import { changeHtmlParts } from './mime/html-parts.ts'
 import { textFromHtml } from './mime/text-from-html.ts'
 import { withSecret } from './sealed-secret.ts'
 
@@ -23,10 +24,16 @@ export type ComposeNeeds = {
 type Upstream = { signs: boolean }
 
 export async function composeDue(needs: ComposeNeeds, due: DueRow, upstream: Upstream): Promise<Buffer> {
-  const raw = due.raw ?? (await composeParts(needs, due))
+  const raw = due.raw ? await trackRelayed(needs, due, due.raw) : await composeParts(needs, due)
   if (upstream.signs) return raw
   const keys = await needs.findDkimKeys(due.account_id, due.sender.slice(due.sender.lastIndexOf('@') + 1))
   return keys.length === 0 ? raw : signMail(raw, keys, { at: needs.now() })
+}
+
+/** What came composed is sent on as it stands, but for pixel and tracked links. */
+async function trackRelayed({ track }: ComposeNeeds, due: DueRow, raw: Buffer): Promise<Buffer> {
+  if (due.track.opens === false && due.track.clicks === false) return raw
+  return changeHtmlParts(raw, (html) => track(due, html))
 }
 
 async function composeParts(needs: ComposeNeeds, due: DueRow): Promise<Buffer> {

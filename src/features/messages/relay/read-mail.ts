@@ -10,6 +10,7 @@ export type ReadMail = {
   subject: string
   tag?: string
   metadata?: Record<string, string>
+  track: { opens?: false; clicks?: false }
   /** Only one that can be sent on. */
   messageId?: string
 }
@@ -25,6 +26,10 @@ export function readMail(mail: RelayedMail): ReadMail {
     subject: readable(valueIn(mail, 'subject') ?? '', longestSubject),
     tag: readTag(mail),
     metadata: readMetadata(mail),
+    track: {
+      ...(isSwitchedOff(mail, 'X-Posthorn-Track-Opens') && { opens: false }),
+      ...(isSwitchedOff(mail, 'X-Posthorn-Track-Clicks') && { clicks: false }),
+    },
     messageId: messageId !== undefined && isMessageId(messageId) ? messageId : undefined,
   }
 }
@@ -107,6 +112,14 @@ function readTag(mail: RelayedMail): string | undefined {
   if (foreign.length > longestForeignTag)
     throw refuse('X-Mailin-Tag', `X-Mailin-Tag must have up to ${longestForeignTag} characters.`)
   return foreign || undefined
+}
+
+/** Tracking is on unless the message says otherwise; the account's settings come on top. */
+function isSwitchedOff(mail: RelayedMail, name: string): boolean {
+  const said = valueIn(mail, name.toLowerCase())?.toLowerCase()
+  if (said !== undefined && said !== 'true' && said !== 'false')
+    throw refuse(name, `${name} must be true or false.`)
+  return said === 'false'
 }
 
 const customHeader = 'X-Mailin-custom'

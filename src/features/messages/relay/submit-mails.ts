@@ -68,8 +68,7 @@ function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string
     attachments: [],
     tags: read.tag === undefined ? [] : [read.tag],
     batchId: emails.length > 1 ? newUuid() : undefined,
-    // What comes composed is sent as it stands, without pixel and tracked links.
-    track: { opens: false, clicks: false },
+    track: read.track,
     suppressed: emails.length > 1 ? ('record' as const) : ('refuse' as const),
     isRecipientChecked: true,
   }
