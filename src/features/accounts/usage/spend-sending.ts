@@ -58,10 +58,18 @@ export async function spendAllOrNone(
   now: Date,
 ): Promise<Refusal | undefined> {
   const { granted, refusal } = await spendUpTo(db, caller, count, now)
-  const { accountId, keyId } = caller
-  const spending = { accountId, keyId, count: granted, month: monthOf(now), day: dayOf(now) }
-  if (refusal && granted > 0) await giveBack(db, spending)
+  if (refusal && granted > 0) await unspend(db, caller, granted, now)
   return refusal
+}
+
+/** What was accepted at that time and will not be sent counts no more. */
+export async function unspend(
+  db: Db,
+  { accountId, keyId }: Pick<Caller, 'accountId' | 'keyId'>,
+  count: number,
+  at: Date,
+): Promise<void> {
+  await giveBack(db, { accountId, keyId, count, month: monthOf(at), day: dayOf(at) })
 }
 
 /** All of them or none. */

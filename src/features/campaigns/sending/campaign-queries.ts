@@ -114,6 +114,18 @@ export function countWaiting(db: Db, { account_id, id }: Ref) {
   )
 }
 
+export function countCancelled(db: Db, { account_id, id }: Ref) {
+  return db.one(
+    Count,
+    sql`
+    select count(*)::int as count
+      from messages
+     where account_id = ${account_id}
+       and campaign_id = ${id}
+       and status = 'cancelled'`,
+  )
+}
+
 /** Campaigns of which nothing seems to be left. */
 export function listFinished(db: Db) {
   return db.many(

@@ -13,7 +13,7 @@ import {
   type Stopping,
   stopMessages,
 } from './follow-queries.ts'
-import { spendCampaign } from './spend-campaign.ts'
+import { spendCampaign, unspendCampaign } from './spend-campaign.ts'
 
 const portion = 10_000
 
@@ -63,7 +63,10 @@ async function stop(tx: Db, campaign: SendingRow, stopping: Stopping): Promise<b
   }
   // What workers have claimed comes back by itself, sent or not; it is looked at again a little later.
   if ((await hasAny(tx, campaign, stopping.from)).left) await markFollowedTo(tx, campaign, null)
-  else await markFollowed(tx, campaign)
+  else {
+    if (stopping.to === 'cancelled') await unspendCampaign(tx, campaign)
+    await markFollowed(tx, campaign)
+  }
   return false
 }
 

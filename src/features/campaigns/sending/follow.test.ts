@@ -88,6 +88,19 @@ describe('following a move', () => {
     const open = sql`
       select 1 from campaigns where id = ${id} and followed is distinct from in_force`
     assert.equal(await db.run(open), 0)
+    // What was not sent counts against no quota.
+    await run('follow')
+    const Sent = row<{ sent: number[] }>({ sent: json() })
+    const { sent } = await db.one(
+      Sent,
+      sql`
+      select jsonb_build_array(m.sent, d.sent) as sent
+        from campaigns c
+        join sending_months m on m.account_id = c.account_id
+        join sending_days d on d.account_id = c.account_id
+       where c.id = ${id}`,
+    )
+    assert.deepEqual(sent, [1, 1])
   })
 
   test('a campaign is sent when nothing of it is left', async () => {

@@ -1,8 +1,8 @@
 // A campaign's messages count against quota and cap when its send starts: all of them, or the campaign waits.
 import { nobody } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
-import { spendAllOrNone } from '../../accounts/usage/spend-sending.ts'
-import { markSpent, type SendingRow, suspend } from './campaign-queries.ts'
+import { spendAllOrNone, unspend } from '../../accounts/usage/spend-sending.ts'
+import { countCancelled, markSpent, type SendingRow, suspend } from './campaign-queries.ts'
 
 /** Whether there was room; where not, the campaign is interrupted, and resuming it asks again. */
 export async function spendCampaign(
@@ -21,3 +21,11 @@ export async function spendCampaign(
 
 const reasonOf = (message: string, count: number) =>
   `${message} The campaign needs room for ${count} messages: resume it when there is.`
+
+/** Once, when a cancelled campaign has nothing left that could still go out. */
+export async function unspendCampaign(tx: Db, campaign: SendingRow): Promise<void> {
+  if (campaign.spent_at === null) return
+  const { count } = await countCancelled(tx, campaign)
+  const { account_id: accountId, key_id: keyId } = campaign
+  if (count > 0) await unspend(tx, { accountId, keyId }, count, campaign.spent_at)
+}

@@ -101,12 +101,18 @@ export function findEmailBody(db: Db, accountId: string, id: string) {
 
 export type ScheduledRef = { messageId: string } | { batchId: string }
 
+export type CancelledRow = { key_id: string; accepted_on: Date; count: number }
+
+const Cancelled = row<CancelledRow>({ key_id: text, accepted_on: time, count: int })
+
 /**
- * Takes what waits for its time off the queue. A row that a worker has claimed stays: it counts a try from the
+ * Takes what waits for its time off the queue; tells how many of which key and day. A row that a worker has claimed stays: it counts a try from the
  * moment of the claim, and the lock of the claim is waited for.
  */
 export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) {
-  return db.run(sql`
+  return db.many(
+    Cancelled,
+    sql`
     with taken as (
       delete from delivery_queue q
        using messages m
@@ -116,12 +122,19 @@ export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) 
          and m.status = 'queued'
          and m.scheduled_at is not null
          and ${'batchId' in which ? sql`m.batch_id = ${which.batchId}` : hasMessageId(which.messageId)}
-      returning q.message_id)
-    update messages m
-       set status = 'cancelled'
-      from taken t
-     where m.account_id = ${accountId}
-       and m.id = t.message_id`)
+      returning q.message_id),
+    cancelled as (
+      update messages m
+         set status = 'cancelled'
+        from taken t
+       where m.account_id = ${accountId}
+         and m.id = t.message_id
+      returning m.key_id, m.created_at)
+    select key_id, date_trunc('day', created_at, 'UTC') as accepted_on, count(*)::int as count
+      from cancelled
+     group by 1, 2
+     order by 1, 2`,
+  )
 }
 
 const Scheduled = row<ScheduledRow>({ id: text, status: text, created_at: time, scheduled_at: time })

@@ -6,6 +6,7 @@ import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { readRange } from '../../../kernel/v3/dates.ts'
 import { storable } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice } from '../../../kernel/v3/paging.ts'
+import { unspend } from '../../accounts/usage/spend-sending.ts'
 import { listEvents } from '../../messages/queries.ts'
 import {
   cancelScheduled,
@@ -67,8 +68,12 @@ export async function readEmail(ctx: Ctx, uuid: string) {
 }
 
 export async function cancelEmail(ctx: Ctx, identifier: string): Promise<void> {
-  if ((await cancelScheduled(ctx.db, ctx.caller.accountId, refOf(identifier))) > 0) return
-  throw notFound({ message: 'There is no scheduled email of that messageId or batchId, or it has left.' })
+  const { accountId } = ctx.caller
+  const cancelled = await cancelScheduled(ctx.db, accountId, refOf(identifier))
+  if (cancelled.length === 0)
+    throw notFound({ message: 'There is no scheduled email of that messageId or batchId, or it has left.' })
+  for (const { key_id: keyId, accepted_on, count } of cancelled)
+    await unspend(ctx.db, { accountId, keyId }, count, accepted_on)
 }
 
 const progress: Record<string, 'queued' | 'processed' | 'error'> = {

@@ -276,6 +276,8 @@ describe('scheduled', () => {
     assert.equal((await app.call('DELETE', `/v3/smtp/email/${batchId}`)).status, 404)
     assert.equal((await cancel(batchId)).status, 204)
     assert.equal((await statuses(key, '?status=cancelled')).length, 4)
+    const { month, key: ofKey } = (await app.call('GET', '/api/v1/usage', { key })).body
+    assert.deepEqual([month.sent, ofKey.used_today], [0, 0])
   })
 
   test('what has been sent cannot be cancelled', async () => {
