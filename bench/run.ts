@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { benchAcceptance } from './cases/acceptance.ts'
-import { benchCampaign, benchFreezing } from './cases/campaign.ts'
+import { benchCampaign, benchCampaignMemory, benchFreezing } from './cases/campaign.ts'
 import { benchContacts, benchImport } from './cases/contacts.ts'
 import { benchDomains } from './cases/domains.ts'
 import { benchHttp } from './cases/http.ts'
@@ -29,6 +29,7 @@ const cases: Case[] = [
   ['webhooks', benchWebhooks],
   // Minutes.
   ['memory', benchMemory, true],
+  ['campaign-memory', benchCampaignMemory, true],
 ]
 
 const wanted = process.argv.slice(2)

@@ -7,7 +7,7 @@ import { openPools } from '../../src/main/wire.ts'
 import { compare, type Figure } from '../figure.ts'
 import { firstLine, startChild } from '../start.ts'
 import { onDatabase } from './fill.ts'
-import { withPlace } from './sending.ts'
+import { memoryFigure, runEngine, transactionalRate, withPlace } from './sending.ts'
 
 const recipients = Number(process.env.BENCH_CAMPAIGN_RECIPIENTS ?? 200_000)
 const perRound = Number(process.env.BENCH_CAMPAIGN_MESSAGES ?? 20_000)
@@ -101,23 +101,41 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - started) / 1000
 }
 
+/** Makes a campaign to all of a list of so many, and sends it. */
+async function campaignSender(url: string, port: string, count: number) {
+  const { owner, listId } = await fillList(url, count)
+  const going = String(count - 2 * Math.ceil(count / 100))
+  return async (pem: string) => {
+    const pools = openPools({ url, log: silentLog, strict: false })
+    await makeCampaign(pools.db, owner, { recipients: { listIds: [listId] }, html })
+    await pools.close()
+    return runEngine('campaign-engine', url, port, going, pem)
+  }
+}
+
+/** The memory of the sending process after ten thousand recipients and after very many. */
+export function benchCampaignMemory(): Promise<Figure[]> {
+  const count = Number(process.env.BENCH_MEMORY_RECIPIENTS ?? 1_000_000)
+  return withPlace(async (url, port) => {
+    const send = await campaignSender(url, port, count)
+    return [memoryFigure(`a campaign to ${count.toLocaleString('en')}`, await send(''))]
+  })
+}
+
 export function benchCampaign(): Promise<Figure[]> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return withPlace(async (url, port) => {
-    const { owner, listId } = await fillList(url, perRound)
-    const going = String(perRound - 2 * Math.ceil(perRound / 100))
-    const pools = openPools({ url, log: silentLog, strict: false })
-    const campaign = async () => {
-      await makeCampaign(pools.db, owner, { recipients: { listIds: [listId] }, html })
-      return Number(await firstLine(startChild('campaign-engine', url, port, going, pem)))
-    }
+    const send = await campaignSender(url, port, perRound)
+    const rate = async () => (await send(pem)).at(-1)?.rate ?? 0
     const loop = async () =>
       Number(await firstLine(startChild('plain-campaign', port, String(loopCount), pem, html)))
-    const anchor = 'liquidjs, nodemailer: render, build, sign, send in a loop'
     const name = 'campaign to SMTP sink, 3 kB, ten tracked links, DKIM'
-    const figure = await compare({ name, anchor, wanted: 5 }, campaign, loop)
-    await pools.close()
-    return [figure]
+    const looped = { name, anchor: 'liquidjs, nodemailer: render, build, sign, send in a loop', wanted: 5 }
+    const own = { name, anchor: 'transactional messages of 2 kB, DKIM', wanted: 1 / 1.5 }
+    return [
+      await compare(looped, rate, loop),
+      await compare(own, rate, () => transactionalRate(url, port, pem)),
+    ]
   })
 }

@@ -11,8 +11,8 @@ const loopCount = 800
 
 type Sample = { sent: number; rate: number; rss: number }
 
-async function runEngine(...args: string[]): Promise<Sample[]> {
-  const child = startChild('engine', ...args)
+export async function runEngine(script: 'engine' | 'campaign-engine', ...args: string[]): Promise<Sample[]> {
+  const child = startChild(script, ...args)
   if (!child.stdout) throw new Error('no output to read')
   const samples: Sample[] = []
   createInterface(child.stdout).on('line', (line) => samples.push(JSON.parse(line)))
@@ -35,14 +35,17 @@ export async function withPlace<T>(work: (databaseUrl: string, sinkPort: string)
   }
 }
 
+/** Messages a second from the queue to the sink, signed. */
+export async function transactionalRate(url: string, port: string, pem: string): Promise<number> {
+  await fillQueue(url, perRound)
+  return (await runEngine('engine', url, port, String(perRound), pem)).at(-1)?.rate ?? 0
+}
+
 export function benchSending(): Promise<Figure[]> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return withPlace(async (url, port) => {
-    const engine = async () => {
-      await fillQueue(url, perRound)
-      return (await runEngine(url, port, String(perRound), pem)).at(-1)?.rate ?? 0
-    }
+    const engine = () => transactionalRate(url, port, pem)
     const loop = async () => Number(await firstLine(startChild('plain-loop', port, String(loopCount), pem)))
     const anchor = 'nodemailer, build, sign, send in a loop'
     return [await compare({ name: 'queue to SMTP sink, 2 kB, DKIM', anchor, wanted: 5 }, engine, loop)]
@@ -51,16 +54,27 @@ export function benchSending(): Promise<Figure[]> {
 
 const early = 10_000
 
+export function memoryFigure(after: string, samples: Sample[]): Figure {
+  const [measured, anchorMeasured] = [samples.at(-1), samples.find(({ sent }) => sent >= early)].map(
+    (sample) => (sample?.rss ?? 0) / 1e6,
+  ) as [number, number]
+  const ratio = measured / anchorMeasured
+  return {
+    ...{ name: `memory after ${after}, MB`, anchor: 'after 10,000' },
+    ...{ measured, anchorMeasured, ratio, wanted: 0.8, atMost: 1.2 },
+  }
+}
+
 /** The memory of the sending process after ten thousand messages and after very many. */
 export function benchMemory(): Promise<Figure[]> {
   const count = Number(process.env.BENCH_MEMORY_MESSAGES ?? 500_000)
   return withPlace(async (url, port) => {
     await fillQueue(url, count)
-    const samples = await runEngine(url, port, String(count))
-    const at = (least: number) => samples.find(({ sent }) => sent >= least)?.rss ?? 0
-    const [measured, anchorMeasured] = [at(count) / 1e6, at(early) / 1e6]
-    const ratio = measured / anchorMeasured
-    const name = `memory after ${count.toLocaleString('en')} messages, MB`
-    return [{ name, anchor: 'after 10,000', measured, anchorMeasured, ratio, wanted: 0.8, atMost: 1.2 }]
+    return [
+      memoryFigure(
+        `${count.toLocaleString('en')} messages`,
+        await runEngine('engine', url, port, String(count)),
+      ),
+    ]
   })
 }

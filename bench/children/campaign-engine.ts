@@ -1,5 +1,5 @@
-// A campaign from its start to an SMTP server: campaign-engine.ts DATABASE_URL SMTP_PORT COUNT PEM. Freezes, feeds and
-// sends what is in process; prints messages per second once it is warm.
+// A campaign from its start to an SMTP server: campaign-engine.ts DATABASE_URL SMTP_PORT COUNT [PEM]. Freezes, feeds and
+// sends what is in process.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { campaignMail } from '../../src/features/campaigns/sending/campaign-mail.ts'
 import { campaignJobs } from '../../src/features/campaigns/sending/jobs.ts'
@@ -17,16 +17,12 @@ const pools = openPools({ url, log: silentLog, strict: false })
 const { db } = pools
 const now = () => new Date()
 const baseUrl = 'https://mail.example.com'
-const dkim = {
-  domain: 'example.com',
-  selector: 's1',
-  privateKey: createPrivateKey(pem),
-  algorithm: 'rsa-sha256' as const,
-}
+const named = { domain: 'example.com', selector: 's1', algorithm: 'rsa-sha256' as const }
+const dkim = pem === '' ? [] : [{ ...named, privateKey: createPrivateKey(pem) }]
 const unsubscribe = unsubscribeKeysOf([randomBytes(32)])
 const keys = await openTrackingKeys(db)
 
-const { transport, done, rate } = openCounted({ port, count: Number(count), warmUp: 2_000 })
+const { transport, done } = openCounted({ port, count: Number(count), warmUp: 2_000 })
 
 const engine = startDelivery({
   db,
@@ -36,13 +32,12 @@ const engine = startDelivery({
   capture: captureTransport(db, now),
   retryFactor: 1,
   leaseSeconds: 180,
-  findDkimKeys: async () => [dkim],
+  findDkimKeys: async () => dkim,
   track: (due, html) => trackHtml({ db, keys, baseUrl }, due, html),
   campaigns: campaignMail({ db, unsubscribeKeys: async () => unsubscribe, baseUrl }),
 })
 const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })
 await done
-process.stdout.write(`${rate()}\n`)
 await jobs.stop()
 await engine.stop()
 await transport.close()

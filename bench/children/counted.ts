@@ -1,4 +1,5 @@
-// An SMTP upstream that counts what it hands over, warm after the first so many.
+// An SMTP upstream that counts what it hands over, warm after the first so many. Prints a line of JSON after every few
+// thousand messages: how many, how fast, the memory of this process.
 import { openSmtpTransport } from '../../src/adapters/smtp-transport/smtp-transport.ts'
 import type { Transport } from '../../src/kernel/ports.ts'
 
@@ -6,19 +7,23 @@ export type Counted = {
   transport: Transport
   /** All of them are handed over. */
   done: Promise<void>
-  /** Messages per second since it was warm. */
-  rate(): number
 }
 
-type Count = { port: string; count: number; warmUp: number; onSent?: (sent: number) => void }
+type Count = { port: string; count: number; warmUp: number }
 
-export function openCounted({ port, count, warmUp, onSent }: Count): Counted {
+const reportedEvery = 10_000
+
+export function openCounted({ port, count, warmUp }: Count): Counted {
   const upstream = openSmtpTransport({ url: `smtp://127.0.0.1:${port}?connections=20&messages=100000` })
   let [started, sent] = [0, 0]
   let finished = () => {}
   const done = new Promise<void>((resolve) => {
     finished = resolve
   })
+  const report = () => {
+    const rate = (sent - warmUp) / ((performance.now() - started) / 1000)
+    process.stdout.write(`${JSON.stringify({ sent, rate, rss: process.memoryUsage.rss() })}\n`)
+  }
   const transport: Transport = {
     ...upstream,
     async send(handover) {
@@ -26,10 +31,10 @@ export function openCounted({ port, count, warmUp, onSent }: Count): Counted {
       if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(outcome)}`)
       sent++
       if (sent === warmUp) started = performance.now()
-      onSent?.(sent)
+      if (sent % reportedEvery === 0 || sent === count) report()
       if (sent === count) finished()
       return outcome
     },
   }
-  return { transport, done, rate: () => (sent - warmUp) / ((performance.now() - started) / 1000) }
+  return { transport, done }
 }

@@ -1,5 +1,4 @@
 // The delivery engine alone, from a full queue to an SMTP server: engine.ts DATABASE_URL SMTP_PORT COUNT [PEM].
-// Prints a line of JSON after every few thousand messages: how many, how fast, the memory of this process.
 import { createPrivateKey } from 'node:crypto'
 import { captureTransport } from '../../src/features/messages/capture.ts'
 import { startDelivery } from '../../src/features/messages/deliver.ts'
@@ -8,19 +7,11 @@ import { openPools } from '../../src/main/wire.ts'
 import { openCounted } from './counted.ts'
 
 const [url = '', port = '', count = '0', pem = ''] = process.argv.slice(2)
-const every = 10_000
 const pools = openPools({ url, log: silentLog, strict: false })
 const now = () => new Date()
 const keys = pem === '' ? [] : [{ ...{ domain: 'example.com', selector: 's1' }, ...rsa(pem) }]
 
-const { transport, done, rate } = openCounted({
-  port,
-  count: Number(count),
-  warmUp: 1_000,
-  onSent: (sent) => {
-    if (sent % every === 0 || sent === Number(count)) report(sent)
-  },
-})
+const { transport, done } = openCounted({ port, count: Number(count), warmUp: 1_000 })
 
 const engine = startDelivery({
   db: pools.db,
@@ -40,8 +31,4 @@ await pools.close()
 
 function rsa(text: string) {
   return { privateKey: createPrivateKey(text), algorithm: 'rsa-sha256' as const }
-}
-
-function report(sent: number): void {
-  process.stdout.write(`${JSON.stringify({ sent, rate: rate(), rss: process.memoryUsage.rss() })}\n`)
 }
