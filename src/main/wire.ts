@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { openDns } from '../adapters/system-dns/system-dns.ts'
 import { type HttpFace, openHttp } from '../faces/http/server.ts'
-import { openMetrics } from '../faces/metrics/metrics.ts'
 import type { Relay } from '../features/accounts/account/api.v3.ts'
 import { ensureInstallation } from '../features/accounts/account/queries.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
@@ -23,6 +22,7 @@ import { domainNeeds } from './domain-operations.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
+import { openServiceMetrics } from './metrics.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
@@ -95,7 +95,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     unsubscribeKeys,
     optinKeys,
     hooks: hooksOf(needs),
-    metrics: openMetrics(),
+    metrics: openServiceMetrics(pools.db),
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
     isReady: async () => {

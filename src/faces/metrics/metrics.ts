@@ -3,10 +3,17 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = {
   countRequest(request: { operation: string; status: number; seconds: number }): void
-  /** A figure that is read when somebody asks. */
-  gauge(name: string, help: string, read: () => number): void
+  /** A figure that is read when somebody asks; one that cannot be read is not shown. */
+  gauge(figure: Figure): void
   text(): Promise<string>
   contentType: string
+}
+
+export type Figure = {
+  name: string
+  help: string
+  labels?: Record<string, string>[]
+  read: (labels: Record<string, string>) => Promise<number>
 }
 
 export function openMetrics(): Metrics {
@@ -35,13 +42,18 @@ export function openMetrics(): Metrics {
       countOf(operation, status).inc()
       durationOf(operation).observe(seconds)
     },
-    gauge(name, help, read) {
+    gauge({ name, help, labels = [{}], read }) {
       new Gauge({
         name,
         help,
+        labelNames: Object.keys(labels[0] ?? {}),
         registers: [registry],
-        collect() {
-          this.set(read())
+        async collect() {
+          const values = await Promise.allSettled(labels.map(read))
+          this.reset()
+          for (const [n, found] of values.entries()) {
+            if (found.status === 'fulfilled') this.set(labels[n] ?? {}, found.value)
+          }
         },
       })
     },

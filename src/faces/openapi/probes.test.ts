@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { call, makeApp, makeDatabase } from '../../../test/app.ts'
 import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
 import { silentLog } from '../../kernel/log.ts'
+import { sql } from '../../kernel/sql.ts'
 import { readConfig } from '../../main/config.ts'
 import { openPools, openService, openTrackingKeys } from '../../main/wire.ts'
 
@@ -22,6 +23,26 @@ describe('/metrics', () => {
     assert.match(text, /^posthorn_requests_total\{operation="usage\.get",status="401"\} 1$/m)
     assert.match(text, /^posthorn_request_seconds_bucket\{le="[^"]+",operation="usage\.get"\} \d+$/m)
     assert.match(text, /^process_resident_memory_bytes/m)
+  })
+
+  test('tell what waits in the queues', async () => {
+    const waiting = async () => (await get('/metrics')).text.match(/^posthorn_(queue|webhook)\w+[{ ].*$/gm)
+    assert.deepEqual(await waiting(), [
+      'posthorn_queue_due_messages{stream="transactional"} 0',
+      'posthorn_queue_due_messages{stream="marketing"} 0',
+      'posthorn_queue_oldest_seconds{stream="transactional"} 0',
+      'posthorn_queue_oldest_seconds{stream="marketing"} 0',
+      'posthorn_webhook_due_events 0',
+      'posthorn_webhook_oldest_seconds 0',
+      'posthorn_webhooks_failing 0',
+    ])
+    // Nobody delivers here.
+    const send = { from: 'a@example.com', to: 'b@example.com', subject: 'x', text: 'x' }
+    assert.equal((await app.call('POST', '/api/v1/transactional/send', { body: send })).status, 202)
+    await app.pools.db.run(sql`update delivery_queue set due_at = now() - interval '90 seconds'`)
+    const [due, , oldest] = (await waiting()) ?? []
+    assert.equal(due, 'posthorn_queue_due_messages{stream="transactional"} 1')
+    assert.match(oldest ?? '', /transactional"\} 9\d$/)
   })
 
   test('an unknown path makes no series of its own', async () => {

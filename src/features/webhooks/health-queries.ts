@@ -1,6 +1,6 @@
 // How a webhook's receiver does, written at the end of each turn.
 import type { Db } from '../../kernel/db.ts'
-import { row, text } from '../../kernel/row.ts'
+import { int, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { waitingWebhooks } from './queue-queries.ts'
 
@@ -118,4 +118,29 @@ export function forgetOrphans(db: Db, limit: number) {
      using picked p
      where q.webhook_id = p.webhook_id
        and q.id = p.id`)
+}
+
+export type WebhookBacklog = { depth: number; oldest_s: number; failing: number }
+
+const WebhookBacklogRow = row<WebhookBacklog>({ depth: int, oldest_s: int, failing: int })
+
+const mostCounted = 100_000
+
+/** What is due of all accounts, for whoever runs the service. */
+export function readWebhookBacklog(db: Db): Promise<WebhookBacklog> {
+  return db.one(
+    WebhookBacklogRow,
+    sql`
+    -- all accounts: a figure of the whole service
+    select count(*)::int as depth,
+           coalesce(extract(epoch from clock_timestamp() - min(due_at)), 0)::int as oldest_s,
+           (select count(*)::int
+              from webhooks
+             where disabled_at is null and failing_since is not null) as failing
+      from (select q.due_at
+              from webhook_queue q
+              join webhooks w on w.account_id = q.account_id and w.id = q.webhook_id and w.disabled_at is null
+             where q.due_at <= clock_timestamp()
+             limit ${mostCounted}) due`,
+  )
 }

@@ -1,0 +1,27 @@
+import type { Db } from '../../kernel/db.ts'
+import { int, row } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { lanes, type Stream } from './model.ts'
+
+export type Backlog = { depth: number; oldest_s: number }
+
+const BacklogRow = row<Backlog>({ depth: int, oldest_s: int })
+
+// Beyond it nobody counts: what matters then is how long the oldest has waited.
+const most = 100_000
+
+/** What is due of all accounts, for whoever runs the service. */
+export function readBacklog(db: Db, stream: Stream): Promise<Backlog> {
+  return db.one(
+    BacklogRow,
+    sql`
+    -- all accounts: a figure of the whole service
+    select count(*)::int as depth,
+           coalesce(extract(epoch from clock_timestamp() - min(due_at)), 0)::int as oldest_s
+      from (select due_at
+              from delivery_queue
+             where lane = ${lanes[stream]}
+               and due_at <= clock_timestamp()
+             limit ${most}) due`,
+  )
+}
