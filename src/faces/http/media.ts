@@ -1,0 +1,48 @@
+// The public addresses of images. No key: whoever has the address may see it.
+import type { FastifyInstance } from 'fastify'
+import { inlineDisposition } from '../../features/media/names.ts'
+import type { ImageRow } from '../../features/media/queries.ts'
+import { endingOf, readImage } from '../../features/media/read-image.ts'
+import { mediaUnavailable } from '../../features/media/refusals.ts'
+import type { Gates } from '../../gates/gates.ts'
+import type { FileStorage } from '../../kernel/ports.ts'
+import { notFound } from '../../kernel/refusals.ts'
+
+export type MediaFaceNeeds = { gates: Gates; storage: FileStorage }
+
+const noStore = { 'cache-control': 'no-store' }
+
+export function serveMedia(app: FastifyInstance, { gates, storage }: MediaFaceNeeds): void {
+  app.get<{ Params: { address: string } }>('/media/:address', async (request, reply) => {
+    const image = await readImage(gates.db, request.params.address)
+    if (!image) throw missing()
+    const tag = `"${image.uuid}"`
+    reply.headers({ ...headersOf(image), etag: tag })
+    if (knows(request.headers['if-none-match'], tag)) return reply.code(304).send()
+    reply.type(image.content_type).header('content-length', image.size)
+    if (request.method === 'HEAD') return reply.send()
+    const file = await storage.read(image.file).catch((error: Error) => {
+      gates.log.error({ err: error, image: image.uuid }, 'an image could not be read')
+      throw mediaUnavailable({ headers: noStore })
+    })
+    // Deleted between the two looks.
+    if (!file) throw missing()
+    return reply.send(file)
+  })
+}
+
+const missing = () => notFound({ message: 'There is no such image.', headers: noStore })
+
+/** It is somebody's file on our address: an image to be shown, and nothing that could run. */
+const headersOf = (image: ImageRow) => ({
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-disposition': inlineDisposition(image.name, endingOf(image)),
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+  'x-content-type-options': 'nosniff',
+})
+
+function knows(given: string | undefined, tag: string): boolean {
+  const tags = (given ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return tags.includes(tag) || tags.includes('*')
+}
