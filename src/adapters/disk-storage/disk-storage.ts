@@ -7,7 +7,7 @@ export function openDiskStorage({ folder }: { folder: string }): FileStorage {
   const placeOf = (name: string) => join(folder, checked(name))
   return {
     kind: 'disk',
-    write: (name, content) => write(folder, checked(name), content),
+    write: async (name, content) => write(folder, checked(name), content),
     read: async (name) => {
       const handle = await open(placeOf(name)).catch(undefinedWhenMissing)
       return handle?.createReadStream()

@@ -1,5 +1,5 @@
 // The public addresses of images. No key: whoever has the address may see it.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { inlineDisposition } from '../../features/media/names.ts'
 import type { ImageRow } from '../../features/media/queries.ts'
 import { endingOf, readImage } from '../../features/media/read-image.ts'
@@ -10,10 +10,12 @@ import { notFound } from '../../kernel/refusals.ts'
 
 export type MediaFaceNeeds = { gates: Gates; storage: FileStorage }
 
+type Addressed = { Params: { address: string } }
+
 const noStore = { 'cache-control': 'no-store' }
 
 export function serveMedia(app: FastifyInstance, { gates, storage }: MediaFaceNeeds): void {
-  app.get<{ Params: { address: string } }>('/media/:address', async (request, reply) => {
+  const handler = async (request: FastifyRequest<Addressed>, reply: FastifyReply) => {
     const image = await readImage(gates.db, request.params.address)
     if (!image) throw missing()
     const tag = `"${image.uuid}"`
@@ -28,7 +30,9 @@ export function serveMedia(app: FastifyInstance, { gates, storage }: MediaFaceNe
     // Deleted between the two looks.
     if (!file) throw missing()
     return reply.send(file)
-  })
+  }
+  // Both by name: the framework's own HEAD would tell the length of what it sends, nothing.
+  app.route<Addressed>({ method: ['GET', 'HEAD'], url: '/media/:address', handler })
 }
 
 const missing = () => notFound({ message: 'There is no such image.', headers: noStore })

@@ -10,7 +10,7 @@ export type Encoded = { type: ImageType; content: Buffer; width: number; height:
 
 // Of a process; each has one thread. Elsewhere threads are needed too, for files and names.
 const inTurn = takeTurns({ atOnce: 2, waiting: 64 })
-const secondsAtMost = 20
+const secondsAtMost = 30
 
 /** Refuses what is no image, is broken or too large; `param` is where it came from. */
 export async function encodeImage(content: Buffer, param: string): Promise<Encoded> {
@@ -65,11 +65,12 @@ function written(image: Sharp, facts: Metadata, type: ImageType): Sharp {
   const upright = (facts.pages ?? 1) > 1 ? image : image.autoOrient()
   switch (type) {
     case 'png':
-      return upright.png(facts.isPalette ? { palette: true, quality: 100, effort: 4, dither: 0 } : {})
+      return upright.png()
     case 'jpeg':
       return upright.jpeg({ quality: 88 })
     case 'gif':
-      return upright.gif({ effort: 4 })
+      // It has few colours already; scattering them would cost time and change them.
+      return upright.gif({ effort: 1, dither: 0 })
     case 'webp':
       return upright.webp({ quality: 88, effort: 3 })
   }
