@@ -1,4 +1,5 @@
 // The public addresses of images. No key: whoever has the address may see it.
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { inlineDisposition } from '../../features/media/names.ts'
 import type { ImageRow } from '../../features/media/queries.ts'
@@ -14,25 +15,29 @@ type Addressed = { Params: { address: string } }
 
 const noStore = { 'cache-control': 'no-store' }
 
-export function serveMedia(app: FastifyInstance, { gates, storage }: MediaFaceNeeds): void {
+export function serveMedia(app: FastifyInstance, needs: MediaFaceNeeds): void {
   const handler = async (request: FastifyRequest<Addressed>, reply: FastifyReply) => {
-    const image = await readImage(gates.db, request.params.address)
+    const image = await readImage(needs.gates.db, request.params.address)
     if (!image) throw missing()
     const tag = `"${image.uuid}"`
+    const isKnown = knows(request.headers['if-none-match'], tag)
+    const file = isKnown || request.method === 'HEAD' ? undefined : await open(needs, image)
     reply.headers({ ...headersOf(image), etag: tag })
-    if (knows(request.headers['if-none-match'], tag)) return reply.code(304).send()
-    reply.type(image.content_type).header('content-length', image.size)
-    if (request.method === 'HEAD') return reply.send()
-    const file = await storage.read(image.file).catch((error: Error) => {
-      gates.log.error({ err: error, image: image.uuid }, 'an image could not be read')
-      throw mediaUnavailable({ headers: noStore })
-    })
-    // Deleted between the two looks.
-    if (!file) throw missing()
-    return reply.send(file)
+    if (isKnown) return reply.code(304).send()
+    return reply.type(image.content_type).header('content-length', image.size).send(file)
   }
   // Both by name: the framework's own HEAD would tell the length of what it sends, nothing.
   app.route<Addressed>({ method: ['GET', 'HEAD'], url: '/media/:address', handler })
+}
+
+async function open({ gates, storage }: MediaFaceNeeds, image: ImageRow): Promise<Readable> {
+  const file = await storage.read(image.file).catch((error: Error) => {
+    gates.log.error({ err: error, image: image.uuid }, 'an image could not be read')
+    throw mediaUnavailable({ headers: noStore })
+  })
+  // Deleted between the two looks.
+  if (!file) throw missing()
+  return file
 }
 
 const missing = () => notFound({ message: 'There is no such image.', headers: noStore })

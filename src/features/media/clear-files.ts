@@ -13,16 +13,18 @@ export function mediaJob(needs: StoreNeeds): Job {
     everySeconds: 5,
     claimsItsOwn: true,
     run: async (db, now, stopping) => {
-      while (!stopping.aborted && (await clearSome({ db, ...needs }, now)) === mostAtOnce);
+      while (!stopping.aborted && (await clearSome({ db, ...needs }, now, stopping)) === mostAtOnce);
     },
   }
 }
 
 /** One that cannot be removed is tried again when the lease is over. */
-async function clearSome({ db, storage, log }: StoreNeeds & { db: Db }, now: Date): Promise<number> {
+async function clearSome(needs: StoreNeeds & { db: Db }, now: Date, stopping: AbortSignal): Promise<number> {
+  const { db, storage, log } = needs
   const until = new Date(now.getTime() + leaseMs)
   const claimed = await claimToClear(db, now, { until, most: mostAtOnce })
   for (const one of claimed) {
+    if (stopping.aborted) break
     try {
       await storage.remove(one.file)
       await deleteCleared(db, one)

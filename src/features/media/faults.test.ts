@@ -61,6 +61,8 @@ describe('a storage that fails', () => {
     fails = 'read'
     const seen = await app.see(body.url)
     assert.deepEqual([seen.status, seen.headers.get('cache-control')], [503, 'no-store'])
+    const told = (await seen.json()) as { error: { code: string } }
+    assert.deepEqual([told.error.code, seen.headers.get('etag')], ['media_unavailable', null])
     assert.equal((await app.see(body.url, { method: 'HEAD' })).status, 200)
     fails = undefined
     assert.equal((await app.see(body.url)).status, 200)
