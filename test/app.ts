@@ -66,6 +66,9 @@ export type AppOptions = {
   env?: Record<string, string>
   /** Stands in for the outside that upstream feedback is checked against. */
   hookClient?: ServiceNeeds['hookClient']
+  /** Stands in for the addresses that callers name. */
+  fetchClient?: ServiceNeeds['fetchClient']
+  storage?: ServiceNeeds['storage']
   /** Starts the delivery engine too. */
   deliver?: true
   /** Starts the calls of webhooks too. */

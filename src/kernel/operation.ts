@@ -28,7 +28,7 @@ export const areas = [
 /** read and dry change nothing; irreversible cannot be taken back. */
 export type Effect = 'read' | 'dry' | 'change' | 'irreversible'
 
-type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = {
+type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema, A> = {
   /** noun.verb; audit log, metrics, OpenAPI operationId, agent tool. Shared by the faces of one act. */
   name: string
   http: `${Method} /${string}`
@@ -50,6 +50,7 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   query?: Q
   body?: B
   maxBodyBytes?: number
+  upload?: Upload
   /** The first is the usual one; run picks another with `answer(status, body)`. */
   status?: number | number[]
   reply: R
@@ -61,25 +62,31 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   /** Answers in place of the 503 error when the database does not. */
   whenDatabaseDown?: () => Answer<Static<R>>
   /** What takes time outside the database; runs before the transaction, and what it gives is acted on instead. */
-  prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<InputOf<P, Q, B>>
+  prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<Input<Static<P>, Static<Q>, A>>
   /** An idempotency key that stands in the input, not in the header. */
   keyInInput?: { of: (input: InputOf<P, Q, B>) => string | undefined; rememberMs: number }
 }
 
+/**
+ * The body may also come as multipart/form-data: the file in `field` becomes the text `content`, in base64, and what
+ * it is called `name` where none is given. Behind the HTTP face there is one form only.
+ */
+export type Upload = { field: string; content: string; name: string; maxBytes: number }
+
 export type Input<P, Q, B> = { params: P; query: Q; body: B }
 type InputOf<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, Static<B>>
 
-type Run<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = (
+type Run<P extends TObject, Q extends TObject, A, R extends TSchema> = (
   ctx: Ctx,
-  input: Input<Static<P>, Static<Q>, Static<B>>,
+  input: Input<Static<P>, Static<Q>, A>,
 ) => Promise<Static<R> | Answer<Static<R>>>
 
 /** One call among several that share a transaction. */
 export type Together<P, Q, B> = { ctx: Ctx; input: Input<P, Q, B> }
 
-type RunTogether<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema> = (
+type RunTogether<P extends TObject, Q extends TObject, A, R extends TSchema> = (
   db: Db,
-  calls: Together<Static<P>, Static<Q>, Static<B>>[],
+  calls: Together<Static<P>, Static<Q>, A>[],
 ) => Promise<(Static<R> | Answer<Static<R>> | Refusal)[]>
 
 export type Operation = {
@@ -101,6 +108,7 @@ export type Operation = {
   query?: TObject
   body?: TSchema
   maxBodyBytes: number
+  upload?: Upload
   statuses: number[]
   reply: TSchema
   replyType?: string
@@ -139,7 +147,8 @@ export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
->(declared: Declared<P, Q, B, R>) {
+  A = Static<B>,
+>(declared: Declared<P, Q, B, R, A>) {
   const { http, status = 200, ...rest } = declared
   const [method, path] = http.split(' ') as [Method, string]
   const facts = {
@@ -157,8 +166,8 @@ export function operation<
   }
   // A second call, because only then does TypeScript keep the literal types of the reply.
   return {
-    run: (run: Run<P, Q, B, R>): Operation => ({ ...facts, run: run as unknown as Operation['run'] }),
-    runTogether: (together: RunTogether<P, Q, B, R>): Operation => {
+    run: (run: Run<P, Q, A, R>): Operation => ({ ...facts, run: run as unknown as Operation['run'] }),
+    runTogether: (together: RunTogether<P, Q, A, R>): Operation => {
       const runTogether = together as unknown as NonNullable<Operation['runTogether']>
       return { ...facts, runTogether, run: (ctx, input) => runAlone(runTogether, ctx, input) }
     },

@@ -1,4 +1,5 @@
 // What the service needs of the outside.
+import type { Readable } from 'node:stream'
 
 /** One message for one recipient, ready for the wire. */
 export type Handover = {
@@ -102,4 +103,17 @@ export type Dns = {
   addresses(name: string): Promise<DnsAnswer<string>>
   /** Whether there is such a name, with whatever records. */
   exists(name: string): Promise<boolean | 'unreadable'>
+}
+
+/** Keeps files under names that are our own, never a caller's. */
+export type FileStorage = {
+  kind: string
+  /** All of it or nothing that `read` would find, however it ends. */
+  write(name: string, content: Buffer, contentType: string): Promise<void>
+  /** Undefined: there is no such file. */
+  read(name: string): Promise<Readable | undefined>
+  /** Also what an interrupted write has left; that there is nothing is fine. */
+  remove(name: string): Promise<void>
+  /** Throws with a reason that a person can act on. */
+  verify(): Promise<void>
 }

@@ -32,6 +32,18 @@ const cases: Record<string, Case> = {
     bad: ['short', 'x'.repeat(23), 'x'.repeat(256), `with a space ${key}`, `ümläut${key}`, `\u0007${key}`],
   },
   POSTHORN_TRANSPORT: { good: { capture: 'capture' }, bad: ['Capture', 'pigeon', 'gopher://h'] },
+  POSTHORN_MEDIA_STORAGE: {
+    good: {
+      disk: { kind: 'disk' },
+      's3://pictures': { kind: 's3', bucket: 'pictures', prefix: '' },
+      's3://my.pictures/mail/media/': { kind: 's3', bucket: 'my.pictures', prefix: 'mail/media' },
+    },
+    bad: ['Disk', 's3://', 's3:///x', 's3://Upper', 's3://b/a b', 'https://b', '/var/media'],
+  },
+  POSTHORN_S3_ENDPOINT: {
+    good: { 'http://127.0.0.1:9000/': 'http://127.0.0.1:9000' },
+    bad: ['127.0.0.1:9000'],
+  },
   POSTHORN_RETRY_FACTOR: { good: { 1: 1, 0.001: 0.001 }, bad: ['0', '-1', 'x'] },
   POSTHORN_RATE_LIMIT_FACTOR: {
     good: { 1: 1, 0.5: 0.5, 1000: 1000 },

@@ -10,6 +10,7 @@ import {
   httpUrl,
   leaseLength,
   list,
+  mediaStorage,
   oneOf,
   port,
   postgresUrl,
@@ -50,7 +51,12 @@ export const settings = {
   tlsCert: setting('POSTHORN_TLS_CERT', 'PEM file of the relay’s certificate; self-signed when absent', text),
   tlsKey: setting('POSTHORN_TLS_KEY', 'PEM file of the certificate’s key', text),
   baseUrl: setting('POSTHORN_BASE_URL', 'public address; http://{host}:{port} when absent', httpUrl),
-  dataDir: setting('POSTHORN_DATA_DIR', 'folder of the embedded database and of secrets', text, './data'),
+  dataDir: setting(
+    'POSTHORN_DATA_DIR',
+    'folder of the embedded database, of images and of secrets',
+    text,
+    './data',
+  ),
   databaseUrl: setting(
     'DATABASE_URL',
     'PostgreSQL 15 or newer; the embedded one is used when absent',
@@ -58,9 +64,21 @@ export const settings = {
   ),
   apiKey: setting('POSTHORN_API_KEY', 'the first key, 24 characters or more; made when absent', apiKey),
   transport: setting('POSTHORN_TRANSPORT', 'where messages go', transport, 'capture'),
-  awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', 'of the key for ses://', text),
-  awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', 'of the key for ses://', text),
-  awsSessionToken: setting('AWS_SESSION_TOKEN', 'of the key for ses://, when it is a temporary one', text),
+  mediaStorage: setting(
+    'POSTHORN_MEDIA_STORAGE',
+    'where images are kept: disk (folder media of the data folder) or s3://BUCKET/PREFIX',
+    mediaStorage,
+    'disk',
+  ),
+  s3Region: setting('POSTHORN_S3_REGION', 'region of s3://', text, 'us-east-1'),
+  s3Endpoint: setting(
+    'POSTHORN_S3_ENDPOINT',
+    'address of the server for s3:// that is not Amazon’s',
+    httpUrl,
+  ),
+  awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', 'of the key for ses:// and s3://', text),
+  awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', 'of the key for ses:// and s3://', text),
+  awsSessionToken: setting('AWS_SESSION_TOKEN', 'of that key, when it is a temporary one', text),
   awsEndpoint: setting('POSTHORN_AWS_ENDPOINT', 'address of an emulator instead of Amazon’s', httpUrl),
   scalewayKey: setting('SCW_SECRET_KEY', 'secret key for scaleway://', text),
   scalewayDefaultProject: setting('SCW_DEFAULT_PROJECT_ID', 'project for scaleway://', text),
@@ -139,6 +157,8 @@ type Required =
   | 'smtpPort'
   | 'dataDir'
   | 'transport'
+  | 'mediaStorage'
+  | 's3Region'
   | 'rateLimitFactor'
   | 'retryFactor'
   | 'leaseSeconds'

@@ -7,6 +7,7 @@ import type { Transport } from '../kernel/ports.ts'
 import { within } from '../kernel/within.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { openDatabase } from './database.ts'
+import { openMediaStorage } from './media.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { openTransport } from './transports.ts'
 
@@ -28,6 +29,7 @@ export async function runChecks(): Promise<Check[]> {
     await checkDataFolder(config),
     await checkDatabase(config),
     await checkTransport(config),
+    await checkMedia(config),
     await checkDns(config),
   ]
 }
@@ -102,6 +104,18 @@ async function checkTransport(config: Config): Promise<Check> {
     return { name, state: 'failed', detail: `${kind}: ${oneLine(error)}`, mend }
   } finally {
     await transport.close()
+  }
+}
+
+async function checkMedia(config: Config): Promise<Check> {
+  const name = 'media storage'
+  const storage = openMediaStorage(config)
+  try {
+    await within(30_000, storage.verify(), () => new Error('there was no answer in time'))
+    return { name, state: 'ok', detail: `${storage.kind}: it can be written to` }
+  } catch (error) {
+    const mend = 'check POSTHORN_MEDIA_STORAGE, and that this user or key may write there'
+    return { name, state: 'failed', detail: `${storage.kind}: ${oneLine(error)}`, mend }
   }
 }
 

@@ -11,6 +11,7 @@ import { getCapabilities, getHealth } from '../features/discovery/api.own.ts'
 import { describeCapabilities } from '../features/discovery/capabilities.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
+import type { MediaNeeds } from '../features/media/api.v3.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
 import {
@@ -35,11 +36,12 @@ import type { WebhookNeeds } from '../features/webhooks/write-webhook.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { silentLog } from '../kernel/log.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
-import type { Dns } from '../kernel/ports.ts'
+import type { Dns, FileStorage } from '../kernel/ports.ts'
 import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
+import { mediaOperations } from './media.ts'
 import { senderOperations } from './sender-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 import { webhookOperations } from './webhook-operations.ts'
@@ -59,6 +61,7 @@ export type OperationNeeds = {
   inFlightMessages: number
   domains: DomainNeeds
   webhooks: WebhookNeeds
+  media: Omit<MediaNeeds, 'baseUrl'>
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -92,6 +95,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...statisticsOperations,
     ...eventOperations,
     ...webhookOperations(needs.webhooks),
+    ...mediaOperations({ baseUrl: needs.baseUrl, ...needs.media }),
   ]
   return operations
 }
@@ -131,6 +135,15 @@ const noDns: Dns = {
   exists: unreadable,
 }
 
+const nowhere = async () => undefined
+const noStorage: FileStorage = {
+  kind: 'none',
+  write: nowhere,
+  read: nowhere,
+  remove: nowhere,
+  verify: nowhere,
+}
+
 /** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
 export function declarationsOnly(): Operation[] {
   return declareOperations({
@@ -149,6 +162,7 @@ export function declarationsOnly(): Operation[] {
     inFlightMessages: 0,
     domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
     webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
+    media: { storage: noStorage, log: silentLog, fetchImage: fetchNothing },
   })
 }
 

@@ -65,6 +65,16 @@ const smtpOrOther =
 export const transport = smtpOrOther(() => true)
 export const smtpUrl = smtpOrOther((kind) => kind === 'smtp')
 
+export type MediaStorage = { kind: 'disk' } | { kind: 's3'; bucket: string; prefix: string }
+
+export const mediaStorage: Read<MediaStorage> = (value) => {
+  if (value === 'disk') return { kind: 'disk' }
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/([\w./-]*))?$/.exec(value) ?? []
+  return bucket === undefined
+    ? new Fault('must be disk or s3://BUCKET/PREFIX')
+    : { kind: 's3', bucket, prefix: prefix.replaceAll(/^\/+|\/+$/g, '') }
+}
+
 /** One key behind the other, the newest first. */
 export const secretKeys: Read<Buffer> = (value) => {
   const keys = value

@@ -7,6 +7,7 @@ import { ensureInstallation } from '../features/accounts/account/queries.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import type { Probes } from '../features/discovery/health.ts'
 import { pingDatabase } from '../features/discovery/queries.ts'
+import { mediaLimits } from '../features/media/limits.ts'
 import { queueDepth } from '../features/messages/queries.ts'
 import { ensureTrackingKeys } from '../features/messages/tracking/queries.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
@@ -15,7 +16,7 @@ import { openGates } from '../gates/gates.ts'
 import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
-import type { Dns } from '../kernel/ports.ts'
+import type { Dns, FileStorage } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
 import { domainNeeds } from './domain-operations.ts'
@@ -23,6 +24,7 @@ import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { openServiceMetrics } from './metrics.ts'
+import { openMediaStorage } from './media.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
@@ -61,6 +63,10 @@ export type ServiceNeeds = {
   relay?: Relay
   /** Under test: the way to the certificates and confirmations of upstream feedback. */
   hookClient?: GuardedRequests
+  /** Under test: the way to addresses that callers name. */
+  fetchClient?: GuardedRequests
+  /** Under test: another place for images than the configuration names. */
+  storage?: FileStorage
   /** Under test: operations of the test's own beside the declared ones. */
   extraOperations?: Operation[]
 }
@@ -74,7 +80,8 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   const now = needs.now ?? (() => new Date())
   const unsubscribeKeys = openUnsubscribeKeys(config)
   const optinKeys = openOptinKeys(config)
-  const operations = operationsOf(needs, { version, unsubscribeKeys, optinKeys })
+  const storage = needs.storage ?? openMediaStorage(config)
+  const operations = operationsOf(needs, { version, unsubscribeKeys, optinKeys, storage })
   const gates = openGates(operations, {
     db: pools.db,
     quick: pools.quick,
@@ -96,6 +103,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     optinKeys,
     hooks: hooksOf(needs),
     metrics: openServiceMetrics(pools.db),
+    storage,
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
     isReady: async () => {
@@ -109,14 +117,21 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   return { http, operations, beginStopping }
 }
 
-type Made = { version: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: FindOptinKeys }
+type Made = {
+  version: string
+  unsubscribeKeys: FindUnsubscribeKeys
+  optinKeys: FindOptinKeys
+  storage: FileStorage
+}
 
 function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
   const { config, log, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
   const dns = dnsOf(config)
   const secretKeys = openSecretKeys(config)
+  const client = needs.fetchClient ?? lazyGuardedClient({ allowPrivate: false })
   const declared = declareOperations({
-    fetchAttachment: fetchWith(lazyGuardedClient({ allowPrivate: false })),
+    fetchAttachment: fetchWith(client, largestAttachment),
+    media: { storage: made.storage, log, fetchImage: fetchWith(client, mediaLimits.fileBytes) },
     dns,
     domains: domainNeeds(config, { dns, log }),
     probes: probesOf(config),
@@ -137,8 +152,8 @@ export function dnsOf({ dns }: Pick<Config, 'dns'>): Dns {
 
 const largestAttachment = 20 * 1024 * 1024
 
-const fetchWith = (client: GuardedRequests) => async (url: string) => {
-  const { status, body } = await client.request({ url, maxBytes: largestAttachment, timeoutMs: 15_000 })
+const fetchWith = (client: GuardedRequests, maxBytes: number) => async (url: string) => {
+  const { status, body } = await client.request({ url, maxBytes, timeoutMs: 15_000 })
   if (status !== 200) throw new Error(`it answered ${status}`)
   return body
 }

@@ -26,11 +26,7 @@ export const missing: string[] = [
   'GET /v3/outreach/prospects/{id}',
   'PUT /v3/outreach/prospects/{id}',
   'DELETE /v3/outreach/prospects/{id}',
-  'GET /v3/media',
-  'POST /v3/media',
-  'GET /v3/media/{uuid}',
-  'DELETE /v3/media/{uuid}',
 ]
 
 // May only be lowered.
-export const missingAtMost = 30
+export const missingAtMost = 26

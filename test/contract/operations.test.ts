@@ -8,8 +8,14 @@ import { scopeNames } from '../../src/kernel/scope.ts'
 import { makeApp, type Reply } from '../app.ts'
 import { secretKey } from './contact-examples.ts'
 import { exampleOf, workingExampleOf } from './examples.ts'
+import { memoryStorage, servesImage } from './media-examples.ts'
 
-const app = await makeApp({ deliver: true, env: { POSTHORN_SECRET_KEY: secretKey.toString('hex') } })
+const app = await makeApp({
+  deliver: true,
+  env: { POSTHORN_SECRET_KEY: secretKey.toString('hex') },
+  fetchClient: servesImage,
+  storage: memoryStorage(),
+})
 const keyed = app.operations.filter((op) => !op.public)
 
 function send(op: Operation, key: string | null): Promise<Reply> {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Performed } from '../../gates/act.ts'
 import { type Admission, admit, admitPublic, type Call, rateHeaders } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
@@ -22,12 +22,12 @@ export function bindOperations(app: FastifyInstance, gates: Gates, operations: O
   app.decorateRequest('admission', null)
   app.decorateRequest('isPerforming', false)
   app.decorateRequest('refusedWith', null)
-  for (const op of operations) bind(app, gates, op)
+  for (const op of operations) if (!op.upload) app.route(routeFor(gates, op))
   refuseOtherMethods(app, operations)
 }
 
-function bind(app: FastifyInstance, gates: Gates, op: Operation): void {
-  app.route({
+export function routeFor(gates: Gates, op: Operation): RouteOptions {
+  return {
     method: op.method,
     url: routeOf(op.path),
     bodyLimit: op.maxBodyBytes,
@@ -43,7 +43,7 @@ function bind(app: FastifyInstance, gates: Gates, op: Operation): void {
       else admit(gates, op, callOf(request)).then(admitted).catch(done)
     },
     handler: answerer(gates, op),
-  })
+  }
 }
 
 /** A public answer that never changes is given without passing the gates again, which have nothing to ask of it. */

@@ -18,6 +18,7 @@ import { refusalOfFramework, sendRefusal } from './errors.ts'
 import { serveExports } from './exports.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
+import { type MediaFaceNeeds, serveMedia } from './media.ts'
 import { serveMirror } from './mirror.ts'
 import { type PageNeeds, servePages } from './pages.ts'
 import { type ProbeNeeds, serveProbes } from './probes.ts'
@@ -26,11 +27,13 @@ import { requestIdOf } from './request-id.ts'
 import { bindOperations } from './routes.ts'
 import { serveTracking, type TrackingFaceNeeds } from './tracking.ts'
 import { isOfPage, sendPage, serveUnsubscribe, type UnsubscribeNeeds } from './unsubscribe.ts'
+import { bindUploads } from './uploads.ts'
 
 export type HttpNeeds = PageNeeds &
   ProbeNeeds &
   HookFaceNeeds &
   TrackingFaceNeeds &
+  MediaFaceNeeds &
   UnsubscribeNeeds & { operations: Operation[]; trustedProxies: number }
 
 export type HttpFace = {
@@ -85,9 +88,11 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   answerErrors(app, needs.gates)
   logRequests(app, needs)
   bindOperations(app, needs.gates, needs.operations)
+  await bindUploads(app, needs.gates, needs.operations)
   serveProbes(app, needs)
   serveTracking(app, needs)
   serveExports(app, needs)
+  serveMedia(app, needs)
   await serveHooks(app, needs)
   await serveUnsubscribe(app, needs)
   await serveMirror(app, needs)

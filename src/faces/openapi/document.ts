@@ -43,13 +43,22 @@ function describe(op: Operation) {
       ...parametersOf('query', op.query),
       ...(op.idempotent ? [idempotencyHeader] : []),
     ],
-    ...(op.body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: op.body } } } }
-      : {}),
+    ...(op.body ? { requestBody: { required: true, content: contentOf(op) } } : {}),
     responses: { ...successes(op), ...refusals(op) },
     'x-scope': op.scope,
     'x-effect': op.effect,
     'x-requests-per-minute': op.public ? null : op.perMinute,
+  }
+}
+
+function contentOf({ body, upload }: Operation) {
+  const json = { 'application/json': { schema: body } }
+  if (!upload) return json
+  const { [upload.content]: _, ...others } = (body as TObject).properties
+  const properties = { [upload.field]: { type: 'string', format: 'binary' }, ...others }
+  return {
+    ...json,
+    'multipart/form-data': { schema: { type: 'object', required: [upload.field], properties } },
   }
 }
 

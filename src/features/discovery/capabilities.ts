@@ -3,6 +3,7 @@ import { areas, type Operation, operationId, usualPerMinute } from '../../kernel
 import type { Face } from '../../kernel/refusal.ts'
 import { closed, words } from '../../kernel/schema.ts'
 import { scopeNames, scopes } from '../../kernel/scope.ts'
+import { mediaLimits } from '../media/limits.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -21,6 +22,7 @@ export const Capabilities = closed({
     requests_per_minute: closed({ default: Count, operations: Type.Record(Type.String(), Count) }),
     /** Of one process: so many messages at most a crash can send twice. */
     in_flight_messages: Count,
+    media: closed({ file_bytes: Count, pixels: Count, frames: Count, images: Count, bytes: Count }),
     page: closed({ smallest: Count, largest: Count, default: Count }),
     idempotency: closed({
       longest_key: Count,
@@ -67,6 +69,9 @@ export function describeCapabilities(
   })
 }
 
+const { fileBytes, pixels, frames, images, bytes } = mediaLimits
+const describeMedia = { file_bytes: fileBytes, pixels, frames, images, bytes }
+
 function describeLimits(operations: readonly Operation[], about: Described) {
   const { longestIdempotencyKey, rateFactor, inFlightMessages } = about
   const special = operations.filter(({ perMinute }) => perMinute !== usualPerMinute)
@@ -78,6 +83,7 @@ function describeLimits(operations: readonly Operation[], about: Described) {
       ),
     },
     in_flight_messages: inFlightMessages,
+    media: describeMedia,
     page: { smallest: 1, largest: 200, default: 50 },
     idempotency: {
       longest_key: longestIdempotencyKey,
