@@ -18,9 +18,11 @@ export async function ask(
   const headers: Record<string, string> = given.once ? { 'idempotency-key': given.once } : {}
   for (let turn = Math.floor(Math.random() * apis.length), tries = 0; tries < 600; turn++, tries++) {
     const api = apis[turn % apis.length] as Seat
-    const reply = await call(urlOf(api), method, path, { key: faultKey, ...given, headers }).catch(
-      () => undefined,
-    )
+    const reply = await call(urlOf(api), method, path, {
+      ...given,
+      key: given.key ?? faultKey,
+      headers,
+    }).catch(() => undefined)
     if (reply && reply.status < 500 && reply.body?.error?.code !== 'idempotency_in_progress') return reply
     await pause(50)
   }
@@ -67,10 +69,7 @@ export async function sendOverSmtp(relay: Seat, { prefix, count, loops, tally }:
       const to = `${prefix}-${attempts++}@example.org`
       const sent = await mailer
         .sendMail({ from: 'shop@example.com', to, subject: 'Order', text: 'Hi.' })
-        .catch((error) => {
-          console.error(error)
-          return undefined
-        })
+        .catch(() => undefined)
       if (sent) {
         taken++
         tally.accept(to)
