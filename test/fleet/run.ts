@@ -229,12 +229,13 @@ async function importExact(
   assert.deepEqual(found, { n: imported, different: imported })
 }
 
-/** Every single message of the account that was sent since the webhook was there: at least once, always under one id. */
+/** Every single message of the account since the webhook was there: at least once, always under one id. */
 async function webhooksTold({ databaseUrl }: Fleet, { receiver, before, limited }: Done): Promise<void> {
   const rows = await query<{ recipient: string }>(
     databaseUrl,
     `select recipient from messages m join api_keys k on k.id = m.key_id
-      where m.status = 'sent' and m.stream = 'transactional' and k.account_id <> (select account_id from api_keys where id = '${limited.id}')
+      where m.status = 'sent' and m.stream = 'transactional'
+        and k.account_id <> (select account_id from api_keys where id = '${limited.id}')
       order by m.created_at offset ${before}`,
   )
   const ids = new Map<string, Set<unknown>>()
