@@ -18,6 +18,8 @@ const settings = {
   POSTHORN_API_KEY: key,
   POSTHORN_RATE_LIMIT_FACTOR: '100000',
   POSTHORN_LOG_LEVEL: 'warn',
+  // What was being handed over at the moment of the backup is due again after so long.
+  POSTHORN_LEASE_SECONDS: '6',
   POSTHORN_BASE_URL: 'http://mail.example.com',
 }
 const origin = await makePlace(settings)
