@@ -5,7 +5,7 @@ testFleet('a fleet that is killed again and again', {
   http: 12_000,
   smtp: 1_500,
   campaign: 20_000,
-  imported: 60_000,
+  imported: 20_000,
   rounds: 12,
   restMs: 4_000,
 })
