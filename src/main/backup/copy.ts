@@ -13,15 +13,14 @@ type Wire = {
   sendCopyFail(reason: string): void
 }
 
-const rowsAhead = 256
+const aheadBytes = 1024 * 1024
 
-/** The rows of a `copy … to stdout`, each as the server wrote it. The server waits while nobody reads. */
+/** Whole rows of a `copy … to stdout` as the server wrote them, one or many. It waits while nobody reads. */
 export function copyOut(client: pg.Client, statement: string): AsyncIterable<Buffer> {
   let wire: Wire | undefined
   let isOver = false
   const rows = new Readable({
-    objectMode: true,
-    highWaterMark: rowsAhead,
+    highWaterMark: aheadBytes,
     read: () => wire?.stream.resume(),
     // There is no way out of a COPY but through all of its rows.
     destroy: (error, done) => {

@@ -26,7 +26,7 @@ export async function secretsIn({ dataDir }: Folder): Promise<Entry[]> {
   return found
 }
 
-/** A file that is deleted meanwhile is left out; one that is being written has another name yet. */
+/** A file that is deleted meanwhile is left out. */
 export async function* mediaIn({ dataDir }: Folder): AsyncGenerator<Entry> {
   const folder = join(dataDir, 'media')
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unlessMissing)

@@ -108,9 +108,9 @@ async function* contentEntries({ client, manifest, end, config, progress }: Cont
   for (const [at, table] of manifest.tables.entries()) {
     const { name } = table
     end.rows[name] = 0
-    for await (const { count, content } of pieces(copyOut(client, copyOutOf(table)))) {
-      yield entryOf(`tables/${name}/${end.rows[name]}`, content)
-      end.rows[name] += count
+    for await (const piece of pieces(copyOut(client, copyOutOf(table)))) {
+      yield entryOf(`tables/${name}/${end.rows[name]}`, piece)
+      end.rows[name] += rowsIn(piece)
       progress(`table ${at + 1} of ${manifest.tables.length}: ${name}, ${end.rows[name]} rows`)
     }
   }
@@ -124,15 +124,22 @@ async function* contentEntries({ client, manifest, end, config, progress }: Cont
 const pieceBytes = 4 * 1024 * 1024
 
 /** A tar says how long a file is before the file: so each table becomes many, which fit into memory. */
-async function* pieces(rows: AsyncIterable<Buffer>): AsyncGenerator<{ count: number; content: Buffer }> {
+async function* pieces(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let [held, bytes]: [Buffer[], number] = [[], 0]
-  for await (const row of rows) {
-    held.push(row)
-    bytes += row.length
+  for await (const some of rows) {
+    held.push(some)
+    bytes += some.length
     if (bytes < pieceBytes) continue
-    yield { count: held.length, content: Buffer.concat(held) }
+    yield Buffer.concat(held)
     held = []
     bytes = 0
   }
-  if (held.length > 0) yield { count: held.length, content: Buffer.concat(held) }
+  if (held.length > 0) yield Buffer.concat(held)
+}
+
+/** A line feed within a value is written otherwise. */
+function rowsIn(piece: Buffer): number {
+  let count = 0
+  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) count++
+  return count
 }
