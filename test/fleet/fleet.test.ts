@@ -2,10 +2,10 @@
 import { testFleet } from './run.ts'
 
 testFleet('two APIs, two workers and a relay, one of each killed: nothing is lost, nothing counts twice', {
-  http: 800,
+  http: 500,
   smtp: 60,
-  campaign: 1_500,
-  imported: 6_000,
+  campaign: 1_000,
+  imported: 4_000,
   rounds: 1,
   restMs: 1_500,
 })

@@ -177,31 +177,42 @@ async function holdsWhatItPromised(fleet: Fleet, size: Size, tally: Tally, done:
   // Limits, caps and quotas: not one more over all processes, and not one less but for answers that were lost.
   assert.equal(excess(done.passed, limit), undefined)
   assert.ok(done.passed.length + done.lost >= limit, `${done.passed.length} passed, ${done.lost} lost`)
-  assert.deepEqual(done.byCap, { accepted: cap, refused: { daily_cap_reached: 60 } })
   assert.deepEqual(done.byQuota, { accepted: quota, refused: { monthly_quota_reached: 60 } })
-  const used = `select sum(sent)::int as sent from sending_days where key_id = '${done.capped.id}'`
-  assert.deepEqual(await one(used), { sent: cap })
+  const days = await capHeld(fleet, done)
   const month = `select sum(sent)::int as sent from sending_months join accounts a on a.id = account_id
                   where a.name = 'small'`
   assert.deepEqual(await one(month), { sent: quota })
-  await recurringWorkOnce(fleet)
+  await recurringWorkOnce(fleet, days === 1 ? 2 : 1)
   await importExact(fleet, size, done)
   await webhooksTold(fleet, done)
 }
 
+/** To the last message of every day: a run may go over midnight (UTC), where the cap begins anew. */
+async function capHeld({ databaseUrl }: Fleet, { byCap, capped }: Done): Promise<number> {
+  const text = `select sent::int from sending_days where key_id = '${capped.id}' order by day`
+  const days = (await query<{ sent: number }>(databaseUrl, text)).map(({ sent }) => sent)
+  assert.ok(
+    days.every((sent) => sent <= cap),
+    days.join(' '),
+  )
+  assert.equal(
+    byCap.accepted,
+    days.reduce((sum, sent) => sum + sent, 0),
+  )
+  if (days.length === 1) assert.deepEqual(byCap, { accepted: cap, refused: { daily_cap_reached: 60 } })
+  return days.length
+}
+
 /** The notices of this day and month: each is written by a job that both workers run, at every start. */
-async function recurringWorkOnce({ databaseUrl, workers }: Fleet): Promise<void> {
+async function recurringWorkOnce({ databaseUrl, workers }: Fleet, least: number): Promise<void> {
   for (const worker of workers) await worker.killAndStart()
   const notices = () =>
     query(
       databaseUrl,
-      `select subject, count(*)::int as n from notices where code = 'cap_near' group by subject order by 1`,
+      `select subject, count(*)::int as n from notices where code = 'cap_near' group by subject, details ->> 'period'`,
     )
-  await until(async () => (await notices()).length === 2, 'the notices of the cap and the quota')
-  assert.deepEqual(
-    (await notices()).map(({ n }) => n),
-    [1, 1],
-  )
+  await until(async () => (await notices()).length >= least, 'the notices of the cap and the quota')
+  assert.ok((await notices()).every(({ n }) => n === 1))
   // Counted by a trigger, folded by a job: the same as a recount.
   const [counted] = await query(
     databaseUrl,
