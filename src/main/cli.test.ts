@@ -48,6 +48,8 @@ const taught: Record<string, string[]> = {
   ],
   'key list': ['--account', '--json'],
   'key revoke': ['<key>', '--json'],
+  backup: ['<file>', '--json'],
+  restore: ['<file>', '--force', '--json'],
   doctor: ['--json'],
 }
 
@@ -65,7 +67,7 @@ describe('the help', () => {
 
   test('of the program and of a group lists every command below it', async () => {
     const whole = (await say('--help')).out
-    for (const word of ['start', 'migrate', 'account', 'key', 'doctor', 'Examples:'])
+    for (const word of ['start', 'migrate', 'account', 'key', 'backup', 'restore', 'doctor', 'Examples:'])
       assert.ok(whole.includes(word))
     const account = (await say('account', '--help')).out
     for (const word of ['create', 'list', 'limit']) assert.ok(account.includes(word), word)

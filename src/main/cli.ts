@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addAccount } from './commands/account.ts'
+import { addBackup, addRestore } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addKey } from './commands/key.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -23,7 +24,7 @@ Examples:
   posthorn start --help              every setting of the service`,
     )
     .exitOverride()
-  for (const add of [addStart, addMigrate, addAccount, addKey, addDoctor]) add(program)
+  for (const add of [addStart, addMigrate, addAccount, addKey, addBackup, addRestore, addDoctor]) add(program)
   inherit(program)
   try {
     await program.parseAsync(argv)

@@ -6,10 +6,10 @@ import pg from 'pg'
 import { packageRoot } from './package-root.ts'
 
 // An arbitrary number that stands for "someone is migrating this database".
-const lockKey = 7_046_029_254
+export const lockKey = 7_046_029_254
 const oldestServer = 150_000
 
-type Migration = { name: string; text: string; checksum: string }
+export type Migration = { name: string; text: string; checksum: string }
 
 /** What the operator must mend before the database can be used. */
 export class MigrationFault extends Error {}
@@ -20,9 +20,8 @@ export async function migrate(url: string): Promise<{ applied: string[]; total: 
   try {
     await refuseOldServer(client)
     await client.query('select pg_advisory_lock($1)', [lockKey])
-    await client.query(`create table if not exists schema_migrations (
-      name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
-    const files = await readMigrations(join(packageRoot(), 'db', 'migrations'))
+    await client.query(migrationsTable)
+    const files = await knownMigrations()
     const pending = pendingOf(files, await appliedIn(client))
     for (const migration of pending) await apply(client, migration)
     return { applied: pending.map(({ name }) => name), total: files.length }
@@ -30,6 +29,11 @@ export async function migrate(url: string): Promise<{ applied: string[]; total: 
     await client.end()
   }
 }
+
+export const migrationsTable = `create table if not exists schema_migrations (
+  name text primary key, checksum text not null, applied_at timestamptz not null default now())`
+
+export const knownMigrations = () => readMigrations(join(packageRoot(), 'db', 'migrations'))
 
 async function refuseOldServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query(

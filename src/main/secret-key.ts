@@ -25,7 +25,7 @@ export function openSecretKeys({ secretKey, dataDir }: KeyConfig): SecretKeys {
 const keyBytes = 32
 
 /** The setting holds one key behind the other. */
-function keysIn(octets: Buffer): Buffer[] {
+export function keysIn(octets: Buffer): Buffer[] {
   const count = octets.length / keyBytes
   return Array.from({ length: count }, (_, at) => octets.subarray(at * keyBytes, (at + 1) * keyBytes))
 }
@@ -34,10 +34,15 @@ async function ownKeys(dataDir: string): Promise<Buffer[]> {
   const path = join(dataDir, 'secret-key')
   const kept = await readFile(path, 'utf8').catch(unlessMissing)
   const text = kept ?? (await makeKey(path, dataDir))
-  const lines = text.trim().split(/\s*\n\s*/)
-  if (lines.every((line) => /^[0-9a-f]{64}$/i.test(line)))
-    return lines.map((line) => Buffer.from(line, 'hex'))
+  const keys = keysInText(text)
+  if (keys.every((key) => key.length === keyBytes)) return keys
   throw new ConfigFault(`${path} does not hold 64 hexadecimal digits a line; put it back from a backup`)
+}
+
+/** A line that is no key gives none of the right length. */
+export function keysInText(text: string): Buffer[] {
+  const lines = text.trim().split(/\s*\n\s*/)
+  return lines.map((line) => Buffer.from(/^[0-9a-f]{64}$/i.test(line) ? line : '', 'hex'))
 }
 
 /** Two processes may come here at once: a link to a finished file is made only once, and both read that. */

@@ -10,10 +10,19 @@ const startLimitMs = 30_000
 
 export const faultKey = 'phk_live_000000000000000000000000faults'
 
-export type Place = { port: number; databaseUrl: string; sinkPort: number; env?: Record<string, string> }
+export type Place = {
+  port: number
+  databaseUrl: string
+  sinkPort: number
+  env?: Record<string, string>
+  /** Of --role; all when absent. */
+  role?: string
+}
 
 export type Process = {
   pid: number
+  /** What it reported when it was ready. */
+  report: { url: string | null; smtp: string | null }
   err(): string
   /** SIGKILL to the whole group. */
   kill(): Promise<void>
@@ -23,7 +32,8 @@ export type Process = {
 
 /** Gives the process when it says that it is ready. */
 export async function startService(place: Place): Promise<Process> {
-  const child = spawn(process.execPath, [program, 'start', '--json'], {
+  const roles = place.role ? ['--role', place.role] : []
+  const child = spawn(process.execPath, [program, 'start', '--json', ...roles], {
     env: environment(place),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,7 +51,14 @@ export async function startService(place: Place): Promise<Process> {
     return said.out.includes('\n')
   }
   await until(isReady, 'the service to be ready', startLimitMs)
-  return { pid: child.pid ?? 0, err: () => said.err, kill: () => killGroup(child), stop: () => stop(child) }
+  const report = JSON.parse(said.out.split('\n')[0] ?? '')
+  return {
+    pid: child.pid ?? 0,
+    report,
+    err: () => said.err,
+    kill: () => killGroup(child),
+    stop: () => stop(child),
+  }
 }
 
 function environment({ port, databaseUrl, sinkPort, env }: Place): NodeJS.ProcessEnv {

@@ -46,7 +46,8 @@ const adoptServer = async (place: Place, deadline: Deadline): Promise<Server | u
 
 const inUse = async (place: Place, session: Session) =>
   failure(
-    `the data folder ${place.dataDir} is in use by another Posthorn (process ${await findOwnerProcess(session)})`,
+    `the data folder ${place.dataDir} is in use by another Posthorn (process ${await findOwnerProcess(session)}); ` +
+      'processes that share the work need a server of their own: DATABASE_URL',
   )
 
 const ensureDatabase = async (session: Session) => {

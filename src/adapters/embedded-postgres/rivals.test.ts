@@ -13,15 +13,16 @@ import {
 
 const sharedDataDir = shareDataDir()
 
+const inUse = (dataDir: string, pid: number | undefined) =>
+  `the data folder ${dataDir} is in use by another Posthorn (process ${pid}); ` +
+  'processes that share the work need a server of their own: DATABASE_URL'
+
 test('a second service is refused and told who is in its way', async (t) => {
   const dataDir = sharedDataDir(t)
   const first = await openFor(t, { dataDir, mode: 'service' })
   const second = await hold(t, { dataDir, waitMs: 3000 }).next()
   assert.equal(second.name, 'EmbeddedPostgresError')
-  assert.equal(
-    second.error,
-    `the data folder ${dataDir} is in use by another Posthorn (process ${process.pid})`,
-  )
+  assert.equal(second.error, inUse(dataDir, process.pid))
   assert.deepEqual(await query(first.url, 'select 1 as one'), [{ one: 1 }])
 })
 
@@ -32,10 +33,7 @@ test('of two services that start at once on an empty folder one wins', async (t)
   const said = await Promise.all(holders.map((each) => each.next()))
   const winner = said.findIndex(({ url }) => url !== undefined)
   const { error } = said[1 - winner] ?? {}
-  assert.equal(
-    error,
-    `the data folder ${dataDir} is in use by another Posthorn (process ${holders[winner]?.pid})`,
-  )
+  assert.equal(error, inUse(dataDir, holders[winner]?.pid))
   const { url = '', ownsServer } = said[winner] ?? {}
   assert.equal(ownsServer, true)
   await query(url, 'create table kept (number int); insert into kept values (1)')

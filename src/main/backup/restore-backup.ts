@@ -1,0 +1,195 @@
+// Brings a backup back, all of it or nothing: the database in one transaction, the files just before it commits.
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import type pg from 'pg'
+import type { Config } from '../config.ts'
+import {
+  knownMigrations,
+  lockKey,
+  type Migration,
+  MigrationFault,
+  migrate,
+  migrationsTable,
+} from '../migrate.ts'
+import {
+  connect,
+  contentOf,
+  copyInto,
+  countUsers,
+  dropEverything,
+  listTables,
+  openTables,
+  setSequences,
+  settle,
+} from './catalog-queries.ts'
+import { copyIn } from './copy.ts'
+import { filesFor, refuseOtherKeys } from './data-files.ts'
+import { BackupFault, digestOf, type End, formatVersion, type Manifest, type Progress } from './format.ts'
+import { type Entry, joined, readTar } from './tar.ts'
+
+export type RestoreNeeds = {
+  url: string
+  config: Pick<Config, 'dataDir' | 'secretKey'>
+  file: string
+  /** Whatever the database holds goes. */
+  force: boolean
+  progress: Progress
+}
+
+export type Restored = { createdAt: string; tables: number; rows: number; media: number; migrated: string[] }
+
+export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
+  const client = await connect(needs.url)
+  try {
+    // A service that starts meanwhile waits for it before it looks at a table.
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await refuseUsedDatabase(client, needs.force)
+    const restored = await fromFile(needs, client)
+    await client.query('analyze')
+    await client.query('select pg_advisory_unlock($1)', [lockKey])
+    const { applied } = await migrate(needs.url)
+    return { ...restored, migrated: applied }
+  } finally {
+    await client.end()
+  }
+}
+
+async function refuseUsedDatabase(client: pg.Client, force: boolean): Promise<void> {
+  const content = await contentOf(client)
+  if (content === 'foreign')
+    throw new BackupFault('this database has tables of another application: restore into one of its own')
+  if (content === 'data' && !force)
+    throw new BackupFault(
+      'this database is not empty: restore into an empty one, or replace all with --force',
+    )
+  if ((await countUsers(client)) > 0)
+    throw new BackupFault('a service or command is using this database: stop it first')
+}
+
+async function fromFile(needs: RestoreNeeds, client: pg.Client): Promise<Omit<Restored, 'migrated'>> {
+  const source = createReadStream(needs.file)
+  const unzipped = createGunzip()
+  source.on('error', (error) => unzipped.destroy(error))
+  try {
+    return await load(readTar(source.pipe(unzipped)), needs, client)
+  } catch (error) {
+    // An error of the server or of the operator speaks for itself.
+    if (error instanceof BackupFault || error instanceof MigrationFault || isOthers(error)) throw error
+    throw new BackupFault(`${needs.file} cannot be read: ${error instanceof Error ? error.message : error}`)
+  } finally {
+    source.destroy()
+  }
+}
+
+// Codes of the server, of the network and of files, but not of a damaged gzip.
+const isOthers = (error: unknown) =>
+  error instanceof Error && 'code' in error && !String(error.code).startsWith('Z_')
+
+async function load(
+  entries: AsyncGenerator<Entry>,
+  { config, progress }: RestoreNeeds,
+  client: pg.Client,
+): Promise<Omit<Restored, 'migrated'>> {
+  const digest = digestOf()
+  const manifest = await readManifest(digest.pass, entries)
+  const migrations = await migrationsOf(manifest)
+  await refuseOtherKeys(config, manifest.secret_keys)
+  const files = filesFor(config)
+  await files.begin()
+  await client.query('begin')
+  await settle(client)
+  const close = await makeTables(client, manifest, migrations)
+  const found = { rows: {} as Record<string, number>, media: 0 }
+  const into = { client, manifest, files, found, progress }
+  for await (const entry of entries) {
+    if (entry.name !== 'end.json') await take(into, digest.pass(entry))
+    else {
+      refuseOther(await readJson<End>(entry), { sha256: digest.hex(), ...found })
+      await setSequences(client, manifest.sequences)
+      progress('holding the rows against their keys')
+      await close()
+      await files.putInPlace()
+      await client.query('commit')
+      const rows = Object.values(found.rows).reduce((sum, n) => sum + n, 0)
+      const { created_at: createdAt, tables } = manifest
+      return { createdAt, tables: tables.length, rows, media: found.media }
+    }
+  }
+  throw new BackupFault('the backup is not whole: its end is missing')
+}
+
+async function readManifest(
+  pass: (entry: Entry) => Entry,
+  entries: AsyncGenerator<Entry>,
+): Promise<Manifest> {
+  const { value } = await entries.next()
+  const manifest = value?.name === 'manifest.json' && (await readJson<Manifest>(pass(value)))
+  if (!manifest) throw new BackupFault('this is not a backup of Posthorn')
+  if (manifest.format === formatVersion) return manifest
+  throw new BackupFault(`this backup has format ${manifest.format}: restore it with a newer Posthorn`)
+}
+
+async function readJson<T>(entry: Entry): Promise<T> {
+  return JSON.parse((await joined(entry.body)).toString())
+}
+
+/** The migrations that the backup's tables stand on; those after them are applied to its rows. */
+async function migrationsOf({ migrations, posthorn }: Manifest): Promise<Migration[]> {
+  const known = new Map((await knownMigrations()).map((one) => [one.name, one]))
+  return migrations.map(({ name, checksum }) => {
+    const found = known.get(name)
+    if (found?.checksum === checksum) return found
+    throw new BackupFault(
+      found
+        ? `this backup was made on another ${name} than this version has, by Posthorn ${posthorn}`
+        : `this backup has ${name}, which this version does not know: restore it with a newer Posthorn`,
+    )
+  })
+}
+
+async function makeTables(client: pg.Client, { tables }: Manifest, migrations: Migration[]) {
+  await dropEverything(client)
+  await client.query(migrationsTable)
+  for (const { text } of migrations) await client.query(text)
+  const made = await listTables(client)
+  const shape = (all: typeof tables) => JSON.stringify(all.map((one) => [one.name, [...one.columns].sort()]))
+  if (shape(made) !== shape(tables))
+    throw new BackupFault('the tables of this backup are not those of its migrations')
+  return openTables(client, tables)
+}
+
+type Into = {
+  client: pg.Client
+  manifest: Manifest
+  files: ReturnType<typeof filesFor>
+  found: { rows: Record<string, number>; media: number }
+  progress: Progress
+}
+
+async function take(
+  { client, manifest, files, found, progress }: Into,
+  { name, body }: Entry,
+): Promise<void> {
+  const [kind = '', second = ''] = name.split('/')
+  const rest = name.slice(kind.length + 1)
+  if (kind === 'secrets') return files.keepSecret(rest, await joined(body))
+  if (kind === 'media') {
+    await files.addMedia(rest, body)
+    return progress(`media: ${++found.media} files`)
+  }
+  const at = manifest.tables.findIndex((one) => one.name === second)
+  const table = kind === 'tables' ? manifest.tables[at] : undefined
+  if (!table) throw new BackupFault(`${name} has no place in a backup`)
+  const count = await copyIn(client, copyInto(table), body)
+  found.rows[second] = (found.rows[second] ?? 0) + count
+  progress(`table ${at + 1} of ${manifest.tables.length}: ${second}, ${found.rows[second]} rows`)
+}
+
+function refuseOther(end: End, found: End): void {
+  const isWhole = end.sha256 === found.sha256 && end.media === found.media
+  const differs = Object.keys(end.rows).find((table) => end.rows[table] !== (found.rows[table] ?? 0))
+  if (isWhole && differs === undefined) return
+  throw new BackupFault(
+    `the backup is damaged: ${differs ? `rows of ${differs}` : 'its checksum'} do not agree`,
+  )
+}

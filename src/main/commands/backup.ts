@@ -1,0 +1,73 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { restoreBackup } from '../backup/restore-backup.ts'
+import { writeBackup } from '../backup/write-backup.ts'
+import { readConfig } from '../config.ts'
+import { openDatabase } from '../database.ts'
+import { type Output, say, sayJson } from './print.ts'
+
+export function addBackup(program: Command): void {
+  program
+    .command('backup <file>')
+    .description('write database, media and secrets into one file, while the service runs')
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      `
+The file holds keys and everything about your contacts; only its owner can read it.
+Media kept in S3 are not in it.
+
+Example:
+  posthorn backup /backups/posthorn-$(date +%F).tar.gz`,
+    )
+    .action(async (file: string, { json }: Output) => {
+      const written = await withUrl((url, config) =>
+        writeBackup({ url, config, file: resolve(file), now: new Date(), progress }),
+      )
+      if (json) return sayJson({ file, ...snake(written) })
+      say(`${file}: ${written.rows} rows of ${written.tables} tables, ${written.media} media files.`)
+      if (!written.secretKeyIncluded)
+        say('The secret key is not in it: what is sealed opens only with POSTHORN_SECRET_KEY. Keep that too.')
+    })
+}
+
+export function addRestore(program: Command): void {
+  program
+    .command('restore <file>')
+    .description('bring a backup back into an empty database and data folder, while the service is stopped')
+    .option('--force', 'replace what the database and the data folder hold')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn restore /backups/posthorn-2026-11-15.tar.gz')
+    .action(async (file: string, { json, force }: Output & { force?: true }) => {
+      const restored = await withUrl((url, config) =>
+        restoreBackup({ url, config, file: resolve(file), force: force === true, progress }),
+      )
+      if (json) return sayJson({ file, ...snake(restored) })
+      const { rows, tables, media, createdAt, migrated } = restored
+      say(`Restored ${rows} rows of ${tables} tables and ${media} media files, as of ${createdAt}.`)
+      if (migrated.length > 0) say(`Migrated: ${migrated.join(', ')}`)
+    })
+}
+
+async function withUrl<T>(
+  work: (url: string, config: ReturnType<typeof readConfig>) => Promise<T>,
+): Promise<T> {
+  const config = readConfig()
+  const database = await openDatabase(config, 'command')
+  try {
+    return await work(database.url, config)
+  } finally {
+    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
+    await database.close()
+  }
+}
+
+/** One line on a terminal, written over again. */
+function progress(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
+}
+
+function snake(record: object): object {
+  const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [words(name), value]))
+}
