@@ -11,13 +11,13 @@ import { notFound } from '../../kernel/refusals.ts'
 
 export type MediaFaceNeeds = { gates: Gates; storage: FileStorage }
 
-type Addressed = { Params: { address: string } }
+type Addressed = { Params: { uuid: string } }
 
 const noStore = { 'cache-control': 'no-store' }
 
 export function serveMedia(app: FastifyInstance, needs: MediaFaceNeeds): void {
   const handler = async (request: FastifyRequest<Addressed>, reply: FastifyReply) => {
-    const image = await readImage(needs.gates.db, request.params.address)
+    const image = await readImage(needs.gates.db, request.params.uuid)
     if (!image) throw missing()
     const tag = `"${image.uuid}"`
     const isKnown = knows(request.headers['if-none-match'], tag)
@@ -27,7 +27,7 @@ export function serveMedia(app: FastifyInstance, needs: MediaFaceNeeds): void {
     return reply.type(image.content_type).header('content-length', image.size).send(file)
   }
   // Both by name: the framework's own HEAD would tell the length of what it sends, nothing.
-  app.route<Addressed>({ method: ['GET', 'HEAD'], url: '/media/:address', handler })
+  app.route<Addressed>({ method: ['GET', 'HEAD'], url: '/m/:uuid', handler })
 }
 
 async function open({ gates, storage }: MediaFaceNeeds, image: ImageRow): Promise<Readable> {

@@ -7,8 +7,8 @@ const form = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const isUuid = (text: string) => form.test(text)
 
-export function addressOf(baseUrl: string, image: Pick<ImageRow, 'uuid' | 'content_type'>): string {
-  return `${baseUrl}/media/${image.uuid}.${endingOf(image)}`
+export function addressOf(baseUrl: string, { uuid }: Pick<ImageRow, 'uuid'>): string {
+  return `${baseUrl}/m/${uuid}`
 }
 
 export function endingOf({ content_type }: Pick<ImageRow, 'content_type'>): string {
@@ -17,8 +17,6 @@ export function endingOf({ content_type }: Pick<ImageRow, 'content_type'>): stri
 }
 
 /** Asked each time: an image that was deleted is gone at once, whichever process is asked. */
-export async function readImage(db: Db, address: string): Promise<ImageRow | undefined> {
-  const [uuid = '', ending] = address.split('.')
-  const image = isUuid(uuid) ? await findPublicImage(db, uuid) : undefined
-  return image && endingOf(image) === ending && address === `${uuid}.${ending}` ? image : undefined
+export async function readImage(db: Db, uuid: string): Promise<ImageRow | undefined> {
+  return isUuid(uuid) ? findPublicImage(db, uuid) : undefined
 }
