@@ -4,8 +4,6 @@ import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
-import { mediaJob } from '../features/media/clear-files.ts'
-import type { StoreNeeds } from '../features/media/store-image.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
@@ -32,7 +30,6 @@ export type JobNeeds = {
   /** Something was put into the queue. */
   wake: () => void
   domains?: DomainNeeds
-  media?: StoreNeeds
   files?: ImportFiles
 }
 
@@ -47,7 +44,6 @@ export const jobsFor = ({
   now,
   wake,
   domains,
-  media,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
@@ -83,7 +79,6 @@ export const jobsFor = ({
   ...campaignJobs({ log, now, wake }),
   ...(domains ? [domainJob(domains)] : []),
   ...webhookJobs,
-  ...(media ? [mediaJob(media)] : []),
 ]
 
 const largestFile = 20 * 1024 * 1024

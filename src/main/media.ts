@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { openDiskStorage } from '../adapters/disk-storage/disk-storage.ts'
 import { openS3Storage } from '../adapters/s3-storage/s3-storage.ts'
 import * as media from '../features/media/api.v3.ts'
+import { mediaJob } from '../features/media/clear-files.ts'
+import type { Job } from '../kernel/job.ts'
+import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { FileStorage } from '../kernel/ports.ts'
 import { type Config, quietAwsSdk } from './config.ts'
@@ -16,6 +19,9 @@ export function mediaOperations(needs: media.MediaNeeds): Operation[] {
     media.fetchImageV3(needs),
   ]
 }
+
+export const openMediaJob = (config: StorageConfig, log: Log): Job =>
+  mediaJob({ storage: openMediaStorage(config), log })
 
 type StorageConfig = Pick<
   Config,

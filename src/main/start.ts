@@ -8,7 +8,7 @@ import { openDelivery } from './delivery.ts'
 import { domainNeeds } from './domain-operations.ts'
 import { jobsFor } from './jobs.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
-import { openMediaStorage } from './media.ts'
+import { openMediaJob } from './media.ts'
 import { migrate } from './migrate.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { sparePort } from './spare-port.ts'
@@ -73,19 +73,8 @@ async function startRoles({
     const { transport } = delivery
     const unsubscribeKeys = openUnsubscribeKeys(config)
     const domains = domainNeeds(config, { dns: dnsOf(config), log })
-    const media = { storage: openMediaStorage(config), log }
-    const { wake: wakeDelivery } = delivery
-    const jobs = jobsFor({
-      transport,
-      log,
-      now,
-      wake: wakeDelivery,
-      baseUrl,
-      unsubscribeKeys,
-      domains,
-      media,
-    })
-    const running = startJobs(jobs, { db: pools.db, log, now })
+    const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
+    const running = startJobs([...jobs, openMediaJob(config, log)], { db: pools.db, log, now })
     const webhooks = openWebhooks({ config, pools, log, now })
     stops.push(delivery.stop, webhooks.stop, running.stop)
     wake = delivery.wake

@@ -41,7 +41,8 @@ describe('uploading', () => {
     })
     const lines = await app.pools.db.many(
       Line,
-      sql`select operation, params::text, status::text from audit_lines where account_id = ${accountId} order by at, id`,
+      sql`select operation, params::text, status::text
+            from audit_lines where account_id = ${accountId} order by at, id`,
     )
     assert.deepEqual(lines.map(({ status }) => status).sort(), ['201', '201', '400', '400'])
     for (const { operation, params } of lines) {
