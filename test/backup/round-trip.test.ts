@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { knownMigrations, migrationsTable } from '../../src/main/migrate.ts'
 import { makeApp, makeDatabase } from '../app.ts'
 import { makeEmptyDatabase, query } from '../processes/empty-database.ts'
 import { until } from '../until.ts'
@@ -94,4 +95,26 @@ test('a backup of the restored one is the same again', async () => {
   const { file: again } = await backup(first, dataFolder('restored'))
   await restore(second, { file: again, config: { dataDir: dataFolder('third'), secretKey: undefined } })
   assert.deepEqual(await portrait(second), await portrait(app.databaseUrl))
+})
+
+test('a backup of an older version gets the migrations that came since', async () => {
+  const old = await makeEmptyDatabase()
+  const known = await knownMigrations()
+  await query(old, migrationsTable)
+  for (const { name, text, checksum } of known.slice(0, -2)) {
+    await query(old, text)
+    await query(old, 'insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
+  }
+  await query(old, `insert into accounts (name) values ('old')`)
+  const { file: older } = await backup(old, dataFolder('none'))
+  const url = await makeEmptyDatabase()
+  const { migrated } = await restore(url, {
+    file: older,
+    config: { dataDir: dataFolder('new'), secretKey: undefined },
+  })
+  assert.deepEqual(
+    migrated,
+    known.slice(-2).map(({ name }) => name),
+  )
+  assert.deepEqual(await query(url, 'select name from accounts'), [{ name: 'old' }])
 })

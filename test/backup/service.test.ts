@@ -1,5 +1,5 @@
-// A backup of a service at work, brought back elsewhere: on another kind of database, after an interruption, and at work
-// again.
+// A backup of a service at work, brought back elsewhere: on another kind of database, after an interruption, and
+// at work again.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
