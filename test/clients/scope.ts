@@ -21,3 +21,19 @@ export const excluded: Record<string, string> = {
 
 /** Resources that are being built elsewhere. */
 export const later = ['transactionalSMS', 'transactionalSms', 'smsTemplates']
+
+const sendsNumber = 'it fails before it sends anything: it gives a number as the body of a request'
+
+/** What a client offers and cannot do with anybody. */
+export const broken: Record<string, Record<string, string>> = {
+  '@getbrevo/brevo 3': {
+    'emailCampaigns.getEmailCampaign': sendsNumber,
+    'emailCampaigns.sendEmailCampaignNow': sendsNumber,
+    'emailCampaigns.getAbTestCampaignResult': sendsNumber,
+  },
+}
+
+/** Where the types of the clients contradict each other, what one of them has to bear. */
+export const borne: Record<string, Record<string, string>> = {
+  '@getbrevo/brevo 6': { 'answer.domains[0].id': 'the other clients have a number' },
+}

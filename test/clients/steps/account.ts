@@ -35,7 +35,8 @@ const senders: Step[] = [
       s.otp = Number(/code: (\d{6})\b/.exec(found.text)?.[1])
     },
     args: ({ senderId }) => ({ senderId }),
-    body: ({ otp }) => ({ otp }),
+    // Two clients have a wrong name for it.
+    body: ({ otp }) => ({ otp, name: otp }),
     status: 204,
   },
   {

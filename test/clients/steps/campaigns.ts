@@ -47,7 +47,14 @@ export const campaignSteps: Step[] = [
     args: one,
     gives: ({ sharedUrl }) => assert.match(sharedUrl, /^http/),
   },
-  { does: 'emailCampaigns.sendEmailCampaignNow', args: one, status: 204 },
+  {
+    does: 'emailCampaigns.sendEmailCampaignNow',
+    args: one,
+    status: 204,
+    otherwise: async ({ campaignId }, { call }) => {
+      await call('POST', `/v3/emailCampaigns/${campaignId}/sendNow`)
+    },
+  },
   {
     does: 'emailCampaigns.updateCampaignStatus',
     args: one,

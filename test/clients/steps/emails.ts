@@ -1,5 +1,6 @@
 // Transactional email: templates, sending, logs, statistics, what is blocked.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { until } from '../../until.ts'
 import type { Step } from './step.ts'
 
@@ -106,17 +107,20 @@ const sending: Step[] = [
   },
   {
     does: 'transactionalEmails.sendTransacEmail',
-    body: () => ({
+    before: async (s) => {
+      s.batchId = randomUUID()
+    },
+    body: (s) => ({
       sender,
       to: [{ email: 'ann@example.com' }],
       subject: 'Later',
       htmlContent: '<p>Later</p>',
       scheduledAt: new Date(Date.now() + 3_600_000),
+      batchId: s.batchId,
     }),
     status: 202,
-    gives: ({ messageId, batchId }, s) => {
+    gives: ({ messageId }, s) => {
       s.scheduledId = messageId
-      s.batchId = batchId
     },
   },
 ]
@@ -196,12 +200,17 @@ const blocked: Step[] = [
   {
     does: 'transactionalEmails.getTransacBlockedContacts',
     before: block('blocked@example.com', 'manual'),
-    args: () => ({ limit: 50, offset: 0, sort: 'desc' }),
+    args: () => ({ limit: 50, offset: 0, sort: 'desc', startDate: '2026-01-01', endDate: '2030-01-01' }),
     gives: ({ contacts }) =>
       assert.deepEqual(
         [contacts[0].email, contacts[0].reason.code],
         ['blocked@example.com', 'adminBlocked'],
       ),
+  },
+  {
+    does: 'transactionalEmails.getTransacBlockedContacts',
+    args: () => ({ limit: 50, offset: 0, senders: ['shop@example.com', 'news@example.com'] }),
+    gives: ({ count }) => assert.equal(count, 0),
   },
   {
     does: 'transactionalEmails.unblockOrResubscribeATransactionalContact',

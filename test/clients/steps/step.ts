@@ -11,6 +11,8 @@ export type Step = Partial<Pick<Given, 'wrapped' | 'optsBody'>> & {
   body?: (s: State) => unknown
   /** 200 when absent. */
   status?: number
+  /** What is done for a client that cannot do it. */
+  otherwise?: (s: State, app: AccountApp) => Promise<void>
   before?: (s: State, app: AccountApp) => Promise<void>
   /** What its answer has to show, and what later steps take from it. */
   gives?: (answer: Loose, s: State) => void
