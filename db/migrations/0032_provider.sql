@@ -6,7 +6,7 @@ create table blocked_domains (
   primary key (account_id, domain)
 );
 
--- How far an account's things were copied over from the provider: one row for each kind of thing and source.
+-- How far an account's things were copied over from the provider, for each kind of thing.
 create table provider_copies (
   account_id bigint not null references accounts (id),
   source text not null,
@@ -14,7 +14,6 @@ create table provider_copies (
   next_offset bigint not null default 0,
   copied bigint not null default 0,
   skipped bigint not null default 0,
-  done_at timestamptz,
   primary key (account_id, source, kind)
 );
 

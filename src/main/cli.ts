@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { addAccount } from './commands/account.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addImportBrevo } from './commands/import-brevo.ts'
 import { addKey } from './commands/key.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { CommandFault } from './commands/print.ts'
@@ -23,7 +24,7 @@ Examples:
   posthorn start --help              every setting of the service`,
     )
     .exitOverride()
-  for (const add of [addStart, addMigrate, addAccount, addKey, addDoctor]) add(program)
+  for (const add of [addStart, addMigrate, addAccount, addKey, addImportBrevo, addDoctor]) add(program)
   inherit(program)
   try {
     await program.parseAsync(argv)

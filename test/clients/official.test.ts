@@ -98,7 +98,11 @@ for (const [number, [client, account]] of clients.entries()) {
         code: 'document_not_found',
         message: 'Contact does not exist',
       })
-      const empty = await faultOf('transactionalEmails.sendTransacEmail', {}, { to: [{ email: 'a@b.example' }] })
+      const empty = await faultOf(
+        'transactionalEmails.sendTransacEmail',
+        {},
+        { to: [{ email: 'a@b.example' }] },
+      )
       assert.deepEqual(empty, { status: 400, code: 'missing_parameter', message: 'sender is missing' })
     })
   })

@@ -33,7 +33,8 @@ export const blockDomainV3 = operation({
 }).run(async ({ db, caller, now }, { body }) => {
   const asked = given(body.domain)
   if (asked === undefined) throw missingParameter({ message: 'domain is missing', param: 'domain' })
-  if (await insertBlockedDomain(db, caller.accountId, { domain: readDomain(asked), at: now, most })) return null
+  if (await insertBlockedDomain(db, caller.accountId, { domain: readDomain(asked), at: now, most }))
+    return null
   throw invalidParameter({ message: `At most ${most} domains can be blocked`, param: 'domain' })
 })
 

@@ -202,10 +202,7 @@ const blocked: Step[] = [
     before: block('blocked@example.com', 'manual'),
     args: () => ({ limit: 50, offset: 0, sort: 'desc', startDate: '2026-01-01', endDate: '2030-01-01' }),
     gives: ({ contacts }) =>
-      assert.deepEqual(
-        [contacts[0].email, contacts[0].reason.code],
-        ['blocked@example.com', 'adminBlocked'],
-      ),
+      assert.deepEqual([contacts[0].email, contacts[0].reason.code], ['blocked@example.com', 'adminBlocked']),
   },
   {
     does: 'transactionalEmails.getTransacBlockedContacts',

@@ -15,8 +15,8 @@ import { contentMissing, recipientSuppressed, templateInvalid } from '../../mess
 import { isOptinTag } from '../double-optin/ask-optin.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { fetchHtml } from '../v3/fetch-html.ts'
-import { countTemplates, listTemplates, type TemplateRow } from './queries.ts'
 import { previewTemplate } from './preview.ts'
+import { countTemplates, listTemplates, type TemplateRow } from './queries.ts'
 import { sendTest } from './send-test.ts'
 import {
   changeTemplate,
