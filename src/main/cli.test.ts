@@ -48,6 +48,7 @@ const taught: Record<string, string[]> = {
   ],
   'key list': ['--account', '--json'],
   'key revoke': ['<key>', '--json'],
+  'import-brevo': ['--key <key>', '--from <url>', '--account <id>', '--dry-run', '--json'],
   doctor: ['--json'],
 }
 
