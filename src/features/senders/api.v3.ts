@@ -105,9 +105,9 @@ export const updateSenderV3 = (needs: CodeNeeds) =>
 const Code = Type.Integer({ minimum: 100_000, maximum: 999_999 })
 
 /** The provider's clients of versions 2 and 3 have a wrong name for it. */
-function codeOf({ otp, name }: { otp?: number | null; name?: number | null }): string | undefined {
-  const code = otp ?? name
-  return typeof code === 'number' ? String(code) : undefined
+function codeOf({ otp, name }: { otp?: number | null; name?: unknown }): string | undefined {
+  if (typeof otp === 'number') return String(otp)
+  return /^[1-9]\d{5}$/.test(String(name)) ? String(name) : undefined
 }
 
 export const validateSenderV3 = (needs: CodeNeeds) =>
@@ -119,7 +119,7 @@ export const validateSenderV3 = (needs: CodeNeeds) =>
     description: 'A code is valid for 24 hours and five tries.',
     effect: 'change',
     params,
-    body: closed({ otp: optional(Code), name: optional(Code) }),
+    body: closed({ otp: optional(Code), name: Type.Optional(Type.Unknown()) }),
     secret: ['otp', 'name'],
     prepare: async (ctx, input) => {
       const { params, body } = input

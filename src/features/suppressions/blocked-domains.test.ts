@@ -56,8 +56,8 @@ describe('a blocked domain', () => {
   test('has to be a domain', async () => {
     const { call } = await setUp()
     for (const domain of [undefined, null, '', 'nothing', 'a b.example', 'a\0.example', 'x'.repeat(300)]) {
-      const { status, body } = await call('POST', '/v3/smtp/blockedDomains', { domain })
-      assert.deepEqual([status, body.code.endsWith('_parameter')], [400, true], String(domain))
+      const { status } = await call('POST', '/v3/smtp/blockedDomains', { domain })
+      assert.equal(status, 400, String(domain))
     }
   })
 })

