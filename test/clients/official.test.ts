@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type App, makeApp } from '../app.ts'
 import { type Client, middle, newest, oldest } from './clients.ts'
-import { borne, broken, excluded, resources } from './scope.ts'
+import { borne, broken, excluded, outside, resources } from './scope.ts'
 import { accountSteps } from './steps/account.ts'
 import { campaignSteps } from './steps/campaigns.ts'
 import { contactSteps, lastContactSteps } from './steps/contacts.ts'
@@ -107,6 +107,14 @@ for (const [number, [client, account]] of clients.entries()) {
     })
   })
 }
+
+test('every resource of the clients is in scope, or outside for a reason', () => {
+  const offered = new Set(
+    clients.flatMap(([{ offers }]) => offers.map((method) => method.split('.')[0] ?? '')),
+  )
+  const known = [...resources, ...Object.keys(outside)].sort()
+  assert.deepEqual([...offered].sort(), known)
+})
 
 test('nothing is left out that no client offers, or that is driven', () => {
   const offered = new Set(clients.flatMap(([{ offers }]) => offers))

@@ -19,8 +19,37 @@ export const excluded: Record<string, string> = {
   'webhooks.exportWebhooksHistory': 'of the provider’s enterprise plan; deliveries are read as pages',
 }
 
-/** Resources that are being built elsewhere. */
-export const later = ['transactionalSMS', 'transactionalSms', 'smsTemplates']
+/** Resources of which nothing is driven: not yet, or because the service has none of it. */
+export const outside: Record<string, string> = {
+  transactionalSms: 'not yet',
+  transactionalSMS: 'not yet',
+  smsTemplates: 'not yet',
+  balance: 'loyalty',
+  companies: 'CRM',
+  consentGroups: 'a consent is kept with each contact',
+  conversations: 'chat',
+  coupons: 'shops',
+  customObjects: 'CRM',
+  deals: 'CRM',
+  ecommerce: 'shops',
+  externalFeeds: 'feeds',
+  files: 'CRM',
+  inboundParsing: 'no mail is received',
+  masterAccount: 'accounts are made with the command line',
+  notes: 'CRM',
+  payments: 'shops',
+  program: 'loyalty',
+  reseller: 'accounts are made with the command line',
+  reward: 'loyalty',
+  sMSCampaigns: 'SMS campaigns',
+  smsCampaigns: 'SMS campaigns',
+  tasks: 'CRM',
+  tier: 'loyalty',
+  transactionalWhatsApp: 'WhatsApp',
+  user: 'accounts have keys, not users',
+  wallet: 'loyalty',
+  whatsAppCampaigns: 'WhatsApp',
+}
 
 const sendsNumber = 'it fails before it sends anything: it gives a number as the body of a request'
 

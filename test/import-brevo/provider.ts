@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import { type ImportNeeds, workImports } from '../../src/features/contacts/import/work-imports.ts'
+import { leaveList } from '../../src/features/contacts/unsubscribe/queries.ts'
 import { suppress } from '../../src/features/suppressions/suppressions.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { type App, makeApp } from '../app.ts'
@@ -28,6 +29,7 @@ export async function makeProvider(): Promise<Provider> {
   await declareAttributes(post)
   await importPeople(app, post, { news: news.id, vip: vip.id })
   await blockSome(app, accountId)
+  await leaveList(app.pools.db, { accountId, email: addressOf(5) }, String(vip.id), new Date())
   await post('/smtp/templates', { ...template, isActive: true })
   await post('/smtp/templates', { ...template, templateName: 'Draft' })
   await post('/senders', { name: 'Shop', email: 'shop@example.com' })
@@ -144,12 +146,15 @@ export async function contentsOf(app: App, key: string) {
       one.uniqueSubscribers,
     ]),
     attributes: (await get('/contacts/attributes')).attributes.sort(by('name')),
-    contacts: contacts.sort(by('email')).map(({ email, attributes, emailBlacklisted, listIds }) => ({
-      email,
-      attributes,
-      emailBlacklisted,
-      lists: listIds.map((id: number) => listNames.get(id)).sort(),
-    })),
+    contacts: contacts
+      .sort(by('email'))
+      .map(({ email, attributes, emailBlacklisted, listIds, listUnsubscribed }) => ({
+        email,
+        attributes,
+        emailBlacklisted,
+        lists: listIds.map((id: number) => listNames.get(id)).sort(),
+        left: (listUnsubscribed ?? []).map((id: number) => listNames.get(id)),
+      })),
     blocked: (await get('/smtp/blockedContacts?limit=100&sort=asc')).contacts
       .map((one: { email: string; reason: { code: string } }) => `${one.email} ${one.reason.code}`)
       .sort(),

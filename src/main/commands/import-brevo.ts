@@ -4,6 +4,7 @@ import { openSecretKeys } from '../secret-key.ts'
 import { targetCheck } from '../webhooks.ts'
 import { accountOf } from './key.ts'
 import { type Output, say, sayJson, table } from './print.ts'
+import { progressOn } from './progress.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addImportBrevo(program: Command): void {
@@ -51,25 +52,4 @@ async function importBrevo({ key, from, account, dryRun, json }: Options): Promi
     const rows = kinds.map(([kind, { found, copied, skipped }]) => [kind, found, copied, skipped])
     say(table(['WHAT', 'FOUND', 'COPIED', 'LEFT OUT'], rows))
   })
-}
-
-const barWidth = 30
-
-/** A bar that is drawn again and again on a terminal; lines elsewhere. */
-function progressOn(to: NodeJS.WriteStream) {
-  const isBar = to.isTTY === true
-  const clear = () => isBar && to.write('\r\x1b[K')
-  return {
-    onProgress(kind: string, done: number, total: number) {
-      if (!isBar) return void to.write(`${kind}: ${done} of ${total}\n`)
-      const filled = Math.round((barWidth * Math.min(done, total)) / Math.max(total, 1))
-      clear()
-      to.write(`${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${kind} ${done} of ${total}`)
-    },
-    note(text: string) {
-      clear()
-      to.write(`${text.replaceAll(/\p{Cc}/gu, ' ')}\n`)
-    },
-    end: clear,
-  }
 }
