@@ -50,6 +50,7 @@ const taught: Record<string, string[]> = {
   'key revoke': ['<key>', '--json'],
   backup: ['<file>', '--json'],
   restore: ['<file>', '--force', '--json'],
+  'import-brevo': ['--key <key>', '--from <url>', '--account <id>', '--dry-run', '--json'],
   doctor: ['--json'],
 }
 

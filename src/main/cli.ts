@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { addAccount } from './commands/account.ts'
 import { addBackup, addRestore } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addImportBrevo } from './commands/import-brevo.ts'
 import { addKey } from './commands/key.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { CommandFault } from './commands/print.ts'
@@ -24,7 +25,8 @@ Examples:
   posthorn start --help              every setting of the service`,
     )
     .exitOverride()
-  for (const add of [addStart, addMigrate, addAccount, addKey, addBackup, addRestore, addDoctor]) add(program)
+  const all = [addStart, addMigrate, addAccount, addKey, addImportBrevo, addBackup, addRestore, addDoctor]
+  for (const add of all) add(program)
   inherit(program)
   try {
     await program.parseAsync(argv)

@@ -24,11 +24,16 @@ import {
   deleteSuppressionOwn,
   listSuppressionsOwn,
 } from '../features/suppressions/api.own.ts'
+import * as blockedDomains from '../features/suppressions/blocked-domains.api.v3.ts'
 import { sendTransactional } from '../features/transactional/api.own.ts'
 import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import * as templates from '../features/transactional/templates-v3/api.v3.ts'
 import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
-import { deleteBlockedContact, listBlockedContacts } from '../features/transactional/v3/blocked.api.v3.ts'
+import {
+  deleteBlockedContact,
+  deleteHardbouncesV3,
+  listBlockedContacts,
+} from '../features/transactional/v3/blocked.api.v3.ts'
 import * as emails from '../features/transactional/v3/emails.api.v3.ts'
 import { sendTransacEmail } from '../features/transactional/v3/send.api.v3.ts'
 import { validateMessage } from '../features/transactional/validate.api.own.ts'
@@ -113,12 +118,15 @@ function transactionalOperations(fetching: { fetchAttachment: FetchAttachment })
     templates.getTemplateV3,
     templates.updateTemplateV3(fetching),
     templates.testTemplateV3,
+    templates.previewTemplateV3,
     templates.deleteTemplateV3,
     listEmailEventsV3,
     getEmailReports,
     getAggregatedReport,
     listBlockedContacts,
     deleteBlockedContact,
+    deleteHardbouncesV3,
+    ...Object.values(blockedDomains),
   ]
 }
 

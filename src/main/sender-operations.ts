@@ -12,6 +12,8 @@ export function senderOperations(needs: CodeNeeds & Surroundings): Operation[] {
     senders.updateSenderV3(needs),
     senders.validateSenderV3(needs),
     senders.deleteSenderV3,
+    senders.listIpsV3,
+    senders.listSenderIpsV3,
     diagnoseOwn(needs),
     stopOriginOwn,
   ]

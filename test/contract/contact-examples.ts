@@ -39,6 +39,7 @@ export const contactExamples: Record<string, Partial<Example>> = {
   'v3.attribute.create': { path: '/v3/contacts/attributes/category/HUE', body: colours },
   'v3.attribute.update': { path: colour, body: colours },
   'v3.attribute.delete': { path: colour },
+  'v3.attribute.delete_option': { path: '/v3/contacts/attributes/multiple-choice/HOBBIES/chess' },
   'v3.folder.create': { body: { name: 'Shop' } },
   'v3.folder.get': { path: '/v3/contacts/folders/1' },
   'v3.folder.update': { path: '/v3/contacts/folders/1', body: { name: 'New' } },
@@ -115,6 +116,11 @@ export const contactPrepared: Record<string, Prepare> = {
   },
   'v3.attribute.update': withColour,
   'v3.attribute.delete': withColour,
+  'v3.attribute.delete_option': async (app, key) => {
+    const body = { type: 'multiple-choice', multiCategoryOptions: ['chess', 'golf'] }
+    await app.call('POST', '/v3/contacts/attributes/normal/HOBBIES', { key, body })
+    return {}
+  },
   'v3.folder.get': folder(),
   'v3.folder.update': folder(),
   'v3.folder.delete': folder(),

@@ -47,6 +47,9 @@ const examples: Record<string, Partial<Example>> = {
   'v3.template.get': { path: '/v3/smtp/templates/1' },
   'v3.template.update': { path: '/v3/smtp/templates/1', body: { subject: 'Hello' } },
   'v3.template.delete': { path: '/v3/smtp/templates/1' },
+  'v3.template.preview': { body: { templateId: 1 } },
+  'v3.blocked_domain.create': { body: { domain: 'blocked.example' } },
+  'v3.blocked_domain.delete': { path: '/v3/smtp/blockedDomains/blocked.example' },
   'v3.template.test': { path: '/v3/smtp/templates/1/sendTest', body: { emailTo: ['anna@example.com'] } },
 }
 
@@ -98,6 +101,14 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   'v3.template.update': async (app, key) => ({ path: await templatePath(app, key) }),
   'v3.template.delete': async (app, key) => ({ path: await templatePath(app, key) }),
   'v3.template.test': async (app, key) => ({ path: `${await templatePath(app, key)}/sendTest` }),
+  'v3.template.preview': async (app, key) => {
+    const { body } = await app.call('POST', '/v3/smtp/templates', { key, body: template })
+    return { body: { templateId: body.id } }
+  },
+  'v3.blocked_domain.delete': async (app, key) => {
+    await app.call('POST', '/v3/smtp/blockedDomains', { key, body: { domain: 'blocked.example' } })
+    return {}
+  },
   'v3.blocked_contact.delete': async (app, key) => {
     await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gone@example.com' } })
     return { path: '/v3/smtp/blockedContacts/gone%40example.com' }

@@ -14,6 +14,7 @@ export const senderExamples: Record<string, Partial<Example>> = {
   'v3.sender.update': { path: '/v3/senders/1', body: { name: 'New shop' } },
   'v3.sender.validate': { path: '/v3/senders/1/validate', body: { otp: 123456 } },
   'v3.sender.delete': { path: '/v3/senders/1' },
+  'v3.sender.own_ips': { path: '/v3/senders/1/ips' },
 }
 
 async function sender(app: App, key: string) {
@@ -26,6 +27,7 @@ export const senderPrepared: Record<string, (app: App, key: string) => Promise<P
   'v3.sender.create': async () => ({ body: newSender() }),
   'v3.sender.update': async (app, key) => ({ path: (await sender(app, key)).path }),
   'v3.sender.delete': async (app, key) => ({ path: (await sender(app, key)).path }),
+  'v3.sender.own_ips': async (app, key) => ({ path: `${(await sender(app, key)).path}/ips` }),
   'v3.sender.validate': async (app, key) => {
     const { path, email } = await sender(app, key)
     const found = await until(async () => {

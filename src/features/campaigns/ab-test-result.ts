@@ -25,10 +25,10 @@ export async function abTestResult(ctx: Ctx, id: number) {
   const best = winner === 'B' ? b : a
   return {
     winningVersion: winner,
-    winningCriteria: ab_test.winnerCriteria ?? 'open',
+    winningCriteria: figure === 'clickers' ? 'Click' : 'Open',
     winningSubjectLine: winner === 'A' ? ab_test.subjectA : winner === 'B' ? ab_test.subjectB : '',
-    openRate: rate('openers'),
-    clickRate: rate('clickers'),
+    openRate: percent(best.openers, best.delivered),
+    clickRate: percent(best.clickers, best.delivered),
     winningVersionRate: percent(best[figure], best.delivered),
     statistics: {
       openers: rate('openers'),
@@ -38,11 +38,16 @@ export async function abTestResult(ctx: Ctx, id: number) {
       softBounces: rate('soft_bounces'),
       complaints: rate('complaints'),
     },
-    clickedLinks: { 'Version A': a.links, 'Version B': b.links },
+    clickedLinks: { 'Version A': clicked(a), 'Version B': clicked(b) },
   }
 }
 
 type Figure = 'openers' | 'clickers' | 'unsubscribed' | 'hard_bounces' | 'soft_bounces' | 'complaints'
+
+function clicked({ links }: VersionRow) {
+  const total = links.reduce((sum, { clicksCount }) => sum + clicksCount, 0)
+  return links.map((one) => ({ ...one, clickRate: percent(one.clicksCount, total) }))
+}
 
 const percent = (count: number, of: number) => `${of === 0 ? 0 : Math.round((count * 10_000) / of) / 100}%`
 

@@ -52,6 +52,11 @@ export const getSharedUrlV3 = (links: LinkSource): Operation =>
   })
 
 const Share = Type.Record(Type.String(), Type.String())
+const ClickedLink = closed({
+  link: Type.String(),
+  clicksCount: Type.Integer(),
+  clickRate: Type.String({ description: 'Of all clicks on the version' }),
+})
 
 export const getAbTestResultV3 = operation({
   ...shared,
@@ -62,8 +67,8 @@ export const getAbTestResultV3 = operation({
     winningVersion: words(winningVersions),
     winningCriteria: Type.String(),
     winningSubjectLine: Type.String(),
-    openRate: Share,
-    clickRate: Share,
+    openRate: Type.String({ description: 'Of the better version' }),
+    clickRate: Type.String({ description: 'Of the better version' }),
     winningVersionRate: Type.String(),
     statistics: closed({
       openers: Share,
@@ -74,8 +79,8 @@ export const getAbTestResultV3 = operation({
       complaints: Share,
     }),
     clickedLinks: closed({
-      'Version A': Type.Array(closed({ link: Type.String(), clicksCount: Type.Integer() })),
-      'Version B': Type.Array(closed({ link: Type.String(), clicksCount: Type.Integer() })),
+      'Version A': Type.Array(ClickedLink),
+      'Version B': Type.Array(ClickedLink),
     }),
   }),
   refusals: [notFound],

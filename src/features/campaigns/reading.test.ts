@@ -98,8 +98,10 @@ describe('the statistics of a campaign', () => {
     }
     const { body } = await call(key, 'GET', `${base}/${id}/abTestCampaignResult`)
     assert.deepEqual([body.winningVersion, body.winningSubjectLine], ['B', 'Two'])
-    assert.deepEqual(body.openRate, { 'Version A': '0%', 'Version B': '100%' })
-    assert.deepEqual(body.clickedLinks['Version B'], [{ link: 'https://shop.example', clicksCount: 1 }])
+    assert.deepEqual([body.openRate, body.clickRate, body.winningCriteria], ['100%', '100%', 'Open'])
+    assert.deepEqual(body.statistics.openers, { 'Version A': '0%', 'Version B': '100%' })
+    const link = { link: 'https://shop.example', clicksCount: 1, clickRate: '100%' }
+    assert.deepEqual(body.clickedLinks['Version B'], [link])
     const plain = await create(key)
     assert.equal((await call(key, 'GET', `${base}/${plain}/abTestCampaignResult`)).status, 400)
   })

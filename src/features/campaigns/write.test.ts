@@ -37,7 +37,7 @@ describe('creating a campaign', () => {
       testSent: false,
       header: 'Top',
       footer: '[DEFAULT_FOOTER]',
-      sender: { id: '', name: 'Shop', email: 'news@shop.example' },
+      sender: { name: 'Shop', email: 'news@shop.example' },
       replyTo: 'Answer@shop.example',
       toField: '{FNAME}',
       htmlContent: campaign.htmlContent,

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
-import { closed } from '../../kernel/schema.ts'
+import { closed, Time } from '../../kernel/schema.ts'
 import { declareDomain, prepareDeclaration } from './declare-domain.ts'
 import { deleteDomain } from './delete-domain.ts'
 import { isOwned } from './judge.ts'
@@ -62,7 +62,14 @@ export const listSenderDomains = operation({
   summary: 'List the declared domains, newest first',
   reply: closed({
     domains: Type.Array(
-      closed({ id: Type.Integer(), domain_name: Type.String(), ...facts, ip: Type.String() }),
+      closed({
+        id: Type.Integer(),
+        domain_name: Type.String(),
+        ...facts,
+        ip: Type.String(),
+        provider: Type.String(),
+        creator: closed({ id: Type.String(), email: Type.String(), creationDate: Time }),
+      }),
     ),
     count: Type.Integer(),
     current_page: Type.Integer(),
@@ -75,6 +82,8 @@ export const listSenderDomains = operation({
     domain_name: row.domain,
     ...factsOf(row),
     ip: '',
+    provider: '',
+    creator: { id: ctx.caller.accountId, email: '', creationDate: row.created_at.toISOString() },
   }))
   return { domains, count: domains.length, current_page: 1, total_pages: 1 }
 })

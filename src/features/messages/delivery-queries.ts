@@ -120,6 +120,9 @@ export function loadDue(db: Db, ids: string[]) {
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
            coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, coalesce(b.track, '{}') as track,
            coalesce(s.reason,
+                    (select 'manual'
+                       from blocked_domains d
+                      where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1)),
                     case when m.campaign_id is not null
                           and (c.status = 'unsubscribed'
                                or exists (select 1

@@ -102,6 +102,14 @@ export const updateSenderV3 = (needs: CodeNeeds) =>
     return null
   })
 
+const Code = Type.Integer({ minimum: 100_000, maximum: 999_999 })
+
+/** The provider's clients of versions 2 and 3 have a wrong name for it. */
+function codeOf({ otp, name }: { otp?: number | null; name?: unknown }): string | undefined {
+  if (typeof otp === 'number') return String(otp)
+  return /^[1-9]\d{5}$/.test(String(name)) ? String(name) : undefined
+}
+
 export const validateSenderV3 = (needs: CodeNeeds) =>
   operation({
     ...write,
@@ -111,14 +119,15 @@ export const validateSenderV3 = (needs: CodeNeeds) =>
     description: 'A code is valid for 24 hours and five tries.',
     effect: 'change',
     params,
-    body: closed({ otp: optional(Type.Integer({ minimum: 100_000, maximum: 999_999 })) }),
-    secret: ['otp'],
+    body: closed({ otp: optional(Code), name: Type.Optional(Type.Unknown()) }),
+    secret: ['otp', 'name'],
     prepare: async (ctx, input) => {
       const { params, body } = input
-      if (typeof body.otp !== 'number') throw missingParameter({ message: 'otp is missing', param: 'otp' })
+      const code = codeOf(body)
+      if (code === undefined) throw missingParameter({ message: 'otp is missing', param: 'otp' })
       const [sender] = await listSenders(ctx.db, ctx.caller.accountId, { id: params.senderId })
       if (!sender) throw senderUnknown()
-      if (!sender.is_proven) await checkCode(ctx, needs, senderRef(ctx, params.senderId), String(body.otp))
+      if (!sender.is_proven) await checkCode(ctx, needs, senderRef(ctx, params.senderId), code)
       return input
     },
     status: 204,
@@ -127,7 +136,7 @@ export const validateSenderV3 = (needs: CodeNeeds) =>
   }).run(async (ctx, { params: { senderId }, body }) => {
     const [sender] = await listSenders(ctx.db, ctx.caller.accountId, { id: senderId })
     if (!sender) throw senderUnknown()
-    if (!sender.is_proven) await useCode(ctx, needs, senderRef(ctx, senderId), String(body.otp))
+    if (!sender.is_proven) await useCode(ctx, needs, senderRef(ctx, senderId), codeOf(body) ?? '')
     return null
   })
 
@@ -144,4 +153,31 @@ export const deleteSenderV3 = operation({
 }).run(async (ctx, { params: { senderId } }) => {
   await removeSender(ctx, senderId)
   return null
+})
+
+const noIps = { area: 'Account', scope: 'domain.read', effect: 'read' } as const
+const Ips = closed({
+  ips: Type.Array(closed({ id: Type.Integer(), ip: Text, active: Type.Boolean(), domain: Text })),
+})
+
+export const listIpsV3 = operation({
+  ...noIps,
+  name: 'sender.ips',
+  http: 'GET /v3/senders/ips',
+  summary: 'List the dedicated addresses of the account: there are none',
+  reply: Ips,
+}).run(async () => ({ ips: [] }))
+
+export const listSenderIpsV3 = operation({
+  ...noIps,
+  name: 'sender.own_ips',
+  http: 'GET /v3/senders/{senderId}/ips',
+  summary: 'List the dedicated addresses of a sender: there are none',
+  params,
+  reply: Ips,
+  refusals: [notFound],
+}).run(async (ctx, { params: { senderId } }) => {
+  const [sender] = await listSenders(ctx.db, ctx.caller.accountId, { id: senderId })
+  if (!sender) throw senderUnknown()
+  return { ips: [] }
 })

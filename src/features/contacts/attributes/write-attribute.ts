@@ -8,6 +8,7 @@ import { FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
 import {
   type AttributeRow,
   deleteAttribute,
+  deleteOptionValues,
   insertAttribute,
   listAttributes,
   updateAttribute,
@@ -135,6 +136,18 @@ async function refuseBadFormula(ctx: Ctx, { category, formula }: AttributeRow): 
 export async function removeAttribute(ctx: Ctx, at: Place): Promise<void> {
   const { name } = await findAttribute(ctx, at)
   await deleteAttribute(ctx.db, ctx.caller.accountId, name)
+}
+
+/** The last choice stays: an attribute without any could hold nothing. */
+export async function removeOption(ctx: Ctx, name: string, given: string): Promise<void> {
+  const found = await findAttribute(ctx, { category: 'normal', name })
+  const option = oneLine(given)
+  if (!found.options?.includes(option)) throw notFound({ message: 'Option does not exist' })
+  const options = found.options.filter((one) => one !== option)
+  if (options.length === 0)
+    throw invalidParameter({ message: 'The last option cannot be deleted', param: 'option' })
+  await updateAttribute(ctx.db, ctx.caller.accountId, { ...found, options })
+  await deleteOptionValues(ctx.db, ctx.caller.accountId, { name: found.name, option })
 }
 
 async function findAttribute(ctx: Ctx, { category, name }: Place): Promise<AttributeRow> {

@@ -80,6 +80,25 @@ export function leaveList(db: Db, { accountId, email }: Person, listId: string, 
   )
 }
 
+export type Left = { email: string; list_id: string }
+
+/** Notes lists that people left elsewhere, before they were known here; who is on one of them goes. */
+export async function recordLeft(db: Db, accountId: string, left: Left[], at: Date): Promise<void> {
+  const given = sql`
+    (select c.account_id, c.id as contact_id, l.id as list_id
+       from json_to_recordset(${JSON.stringify(left)}::json) as n (email text, list_id bigint)
+       join contacts c on c.account_id = ${accountId} and c.email = n.email
+       join lists l on l.account_id = ${accountId} and l.id = n.list_id) g`
+  await db.run(sql`
+    delete from list_members m
+     using ${given}
+     where m.account_id = g.account_id and m.list_id = g.list_id and m.contact_id = g.contact_id`)
+  await db.run(sql`
+    insert into list_unsubscriptions (account_id, list_id, contact_id, at)
+    select account_id, list_id, contact_id, ${at} from ${given}
+    on conflict (account_id, contact_id, list_id) do nothing`)
+}
+
 /** The contact, when it had left the list itself. */
 export function rejoinList(db: Db, { accountId, email }: Person, listId: string, at: Date) {
   return db.maybe(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
-import { optional } from '../../../kernel/v3/lenient.ts'
+import { mapOf, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import {
@@ -15,6 +15,7 @@ import { contentMissing, recipientSuppressed, templateInvalid } from '../../mess
 import { isOptinTag } from '../double-optin/ask-optin.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { fetchHtml } from '../v3/fetch-html.ts'
+import { previewTemplate } from './preview.ts'
 import { countTemplates, listTemplates, type TemplateRow } from './queries.ts'
 import { sendTest } from './send-test.ts'
 import {
@@ -178,3 +179,28 @@ export const testTemplateV3 = operation({
   await sendTest(ctx, templateId, body.emailTo ?? [])
   return null
 })
+
+export const previewTemplateV3 = operation({
+  ...shared,
+  name: 'template.preview',
+  http: 'POST /v3/smtp/template/preview',
+  summary: 'Show a template as somebody would get it; sends nothing',
+  effect: 'dry',
+  body: closed({
+    templateId: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    params: optionalMap(Type.Unknown()),
+    email: optional(Type.String({ maxLength: 320, description: 'The contact whose attributes are read' })),
+  }),
+  secret: ['params'],
+  reply: closed({
+    html: Text,
+    subject: Text,
+    previewText: Text,
+    fromEmail: Text,
+    fromName: Text,
+    usedFeedNames: Type.Array(Text),
+  }),
+  refusals: [notFound, contentMissing, templateInvalid],
+}).run((ctx, { body: { templateId, params, email } }) =>
+  previewTemplate(ctx, templateId, { params: mapOf(params), email: email ?? undefined }),
+)

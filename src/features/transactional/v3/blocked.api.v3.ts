@@ -3,10 +3,10 @@ import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { rangeQuery, readRange } from '../../../kernel/v3/dates.ts'
-import { storable } from '../../../kernel/v3/lenient.ts'
+import { given, optional, storable } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { type Reason, unsuppress } from '../../suppressions/suppressions.ts'
+import { liftBounced, type Reason, unsuppress } from '../../suppressions/suppressions.ts'
 import { type BlockedRow, countBlocked, listBlocked } from './blocked-queries.ts'
 
 const Text = Type.String()
@@ -49,7 +49,12 @@ export const listBlockedContacts = operation({
   effect: 'read',
   query: closed({
     ...rangeQuery,
-    senders: Type.Optional(Type.String({ maxLength: 4000, description: 'Addresses, separated by commas' })),
+    senders: Type.Optional(
+      Type.Array(Type.String({ maxLength: 4000 }), {
+        maxItems: 100,
+        description: 'Addresses, one by one or separated by commas',
+      }),
+    ),
     ...listQuery,
   }),
   reply: closed({
@@ -67,7 +72,7 @@ export const listBlockedContacts = operation({
   refusals: [outOfRange],
 }).run(async (ctx, { query }) => {
   const senders = query.senders
-    ?.split(',')
+    ?.flatMap((one) => one.split(','))
     .map((one) => storable(one).trim())
     .filter((one) => one !== '')
   const filter = {
@@ -96,5 +101,23 @@ export const deleteBlockedContact = operation({
   refusals: [notFound],
 }).run(async (ctx, { params }) => {
   await unsuppress(ctx, params.email)
+  return null
+})
+
+export const deleteHardbouncesV3 = operation({
+  name: 'blocked_contact.delete_bounced',
+  http: 'POST /v3/smtp/deleteHardbounces',
+  area: 'Transactional',
+  summary: 'Unblock the addresses that bounced: one of them, those of some days, or all',
+  scope: 'contacts.write',
+  effect: 'change',
+  body: closed({ startDate: optional(Text), endDate: optional(Text), contactEmail: optional(Text) }),
+  status: 204,
+  reply: Type.Null(),
+  refusals: [outOfRange],
+}).run(async (ctx, { body }) => {
+  const [startDate, endDate] = [body.startDate ?? undefined, body.endDate ?? undefined]
+  const email = given(body.contactEmail ?? undefined)
+  await liftBounced(ctx, { email, ...readRange({ startDate, endDate }, longestRangeDays) })
   return null
 })

@@ -1,0 +1,76 @@
+// The tables of docs/moving-from-brevo.md: every operation under /v3, and what of the provider's there is not.
+import { type Operation, operationId } from '../src/kernel/operation.ts'
+import { declarationsOnly } from '../src/main/operations.ts'
+import { excluded } from '../test/clients/scope.ts'
+
+/** What the provider does otherwise. An operation without a note works as there. */
+const notes: Record<string, string> = {
+  'v3.email.send':
+    'a recipient who is suppressed is refused, unless `provider_compatibility` is on; `idempotencyKey` gives the ' +
+    'first answer again; `scheduledAt` up to 30 days ahead',
+  'v3.template.create': 'no `attachmentUrl`: attach the file when you send',
+  'v3.template.update': 'no `attachmentUrl`: attach the file when you send',
+  'v3.campaign.create': 'no `attachmentUrl` and no gradual warm-up of an IP address',
+  'v3.campaign.update': 'no `attachmentUrl` and no gradual warm-up of an IP address',
+  'v3.campaign.send': 'wants the body `{"confirm": true}`, unless `provider_compatibility` is on',
+  'v3.contact.import': 'at most 20000 rows in a call',
+  'v3.folder.delete': 'the lists of the folder stay, in no folder',
+  'v3.sender.ips': 'there are no dedicated addresses: the list is empty',
+  'v3.sender.own_ips': 'there are no dedicated addresses: the list is empty',
+  'v3.webhook.create': 'of email only, neither SMS nor inbound; calls are signed, and tried again for longer',
+  'v3.account.get': 'no postal address and no names of people',
+}
+
+/** What the provider has no path for. */
+const additions = [
+  /^\/v3\/(outreach|media|segments|unsubscribe|conversions)\b/,
+  /^\/v3\/emailCampaigns\/\{id\}\/(pause|stop|resume|cancel|schedule|statistics|recipients)$/,
+  /^\/v3\/contacts\/\{\w+\}\/(resubscribe|tags|history)$/,
+  /^\/v3\/events\/names$/,
+  /^\/v3\/webhooks\/\{id\}\/(secret|deliveries|test)/,
+]
+
+const [begin, end] = ['<!-- written by npm run coverage -->', '<!-- until here -->']
+
+/** The page with its tables as they should be. */
+export function withTables(page: string): string {
+  const [before, rest] = page.split(begin)
+  const after = rest?.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error('the page has lost its marks')
+  return `${before}${begin}\n\n${tables()}\n\n${end}${after}`
+}
+
+function tables(): string {
+  const all = declarationsOnly().filter(({ face }) => face === 'v3')
+  const stale = Object.keys(notes).filter((id) => !all.some((op) => operationId(op) === id))
+  if (stale.length > 0) throw new Error(`notes on operations that do not exist: ${stale.join(', ')}`)
+  const isAdded = ({ path }: Operation) => additions.some((form) => form.test(path))
+  const theirs = all.filter((op) => !isAdded(op))
+  const partly = theirs.filter((op) => notes[operationId(op)]).length
+  return [
+    `${theirs.length} operations of the provider are there; ${partly} of them differ in something.`,
+    table(['operation', 'state', 'what is otherwise'], theirs.map(lineOf)),
+    'The provider has no path for these:',
+    table(
+      ['operation', 'what it does'],
+      all.filter(isAdded).map((op) => [nameOf(op), op.summary]),
+    ),
+    'Methods of the provider’s clients in the same areas that have nothing to call here:',
+    table(
+      ['method', 'why'],
+      Object.entries(excluded).map(([method, why]) => [`\`${method}\``, why]),
+    ),
+  ].join('\n\n')
+}
+
+const nameOf = ({ method, path }: Operation) => `\`${method} ${path}\``
+
+function lineOf(op: Operation): string[] {
+  const note = notes[operationId(op)]
+  return [nameOf(op), note ? 'partly' : 'works', note ?? '']
+}
+
+function table(headings: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n')
+}

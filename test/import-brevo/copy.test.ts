@@ -1,0 +1,102 @@
+// posthorn import-brevo against a running service that plays the provider.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Copy, copiedIds, copyAll, nameOf, survey } from '../../src/main/import-brevo/copy.ts'
+import { openSource } from '../../src/main/import-brevo/source.ts'
+import { makeApp } from '../app.ts'
+import { contentsOf, type Front, makeProvider, openFront, people } from './provider.ts'
+
+const provider = await makeProvider()
+const app = await makeApp({
+  env: { POSTHORN_RATE_LIMIT_FACTOR: '1000', POSTHORN_SECRET_KEY: '07'.repeat(32) },
+})
+const front = await openFront(provider.app.url)
+const theirs = await contentsOf(provider.app, provider.key)
+
+async function copyTo(accountId: string, waited: number[] = []): Promise<Copy & { notes: string[] }> {
+  const wait = async (ms: number) => void waited.push(ms)
+  const source = openSource({ url: front.url, key: provider.key, wait })
+  const notes: string[] = []
+  return {
+    db: app.pools.db,
+    source,
+    name: await nameOf(source, front.url),
+    accountId,
+    webhooks: { secretKeys: async () => [Buffer.alloc(32, 7)], checkTarget: async () => undefined },
+    now: () => new Date(),
+    onProgress: () => undefined,
+    note: (text) => notes.push(text),
+    notes,
+  }
+}
+
+describe('a copy', () => {
+  test('has all that the account had, while the provider stumbles and asks for patience', async () => {
+    const { key, accountId } = await app.makeAccount()
+    const waited: number[] = []
+    const stumble: Front['before'] = async (_path, n) => {
+      const reset = (seconds: string) => ({ 'x-sib-ratelimit-reset': seconds })
+      if (n % 3 === 1) return { status: 429, headers: reset('7') }
+      if (n % 5 === 1) return { status: 429, headers: { ...reset('9'), 'retry-after': '2' } }
+      return n % 4 === 2 ? { status: 502 } : undefined
+    }
+    front.before = stumble
+    const copy = await copyTo(accountId, waited)
+    const counts = await copyAll(copy)
+    front.before = async () => undefined
+    assert.deepEqual(await contentsOf(app, key), theirs)
+    assert.deepEqual(counts.contacts, { found: people, copied: people, skipped: 0 })
+    assert.deepEqual(copy.notes, [])
+    assert.ok(waited.includes(7_100) && waited.includes(2_100) && waited.includes(1_000), waited.join())
+    const ids = await copiedIds(copy)
+    assert.equal(Object.keys(ids.lists ?? {}).length, 2)
+    assert.equal(Object.keys(ids.templates ?? {}).length, 2)
+  })
+
+  test('made again copies nothing twice, and what has come since', async () => {
+    const { key, accountId } = await app.makeAccount()
+    await copyAll(await copyTo(accountId))
+    await copyAll(await copyTo(accountId))
+    assert.deepEqual(await contentsOf(app, key), theirs)
+    const email = 'newest@example.com'
+    await provider.app.call('POST', '/v3/contacts', { body: { email } })
+    const counts = await copyAll(await copyTo(accountId))
+    assert.deepEqual(counts.contacts, { found: people + 1, copied: people + 1, skipped: 0 })
+    assert.equal((await app.call('GET', `/v3/contacts/${email}`, { key })).status, 200)
+    await provider.app.call('DELETE', `/v3/contacts/${email}`)
+  })
+
+  test('that two run at once is one', async () => {
+    const { key, accountId } = await app.makeAccount()
+    const copies = [await copyTo(accountId), await copyTo(accountId)]
+    await Promise.all(copies.map(copyAll))
+    assert.deepEqual(await contentsOf(app, key), theirs)
+  })
+
+  test('of which only is asked what it would be writes nothing', async () => {
+    const { key, accountId } = await app.makeAccount()
+    const counts = await survey(await copyTo(accountId))
+    assert.deepEqual(counts.contacts, { found: people, copied: 0, skipped: 0 })
+    assert.deepEqual(counts.templates, { found: 2, copied: 0, skipped: 0 })
+    const { body } = await app.call('GET', '/v3/contacts', { key })
+    assert.equal(body.count, 0)
+  })
+
+  test('says what it leaves out', async () => {
+    const { accountId } = await app.makeAccount()
+    const checkTarget = async () => 'it is private'
+    const copy = await copyTo(accountId)
+    const counts = await copyAll({ ...copy, webhooks: { ...copy.webhooks, checkTarget } })
+    assert.deepEqual(counts.webhooks, { found: 2, copied: 0, skipped: 2 })
+    assert.match(copy.notes[0] ?? '', /^webhooks \d+ is left out: url cannot be called: it is private$/)
+  })
+
+  test('ends with one line where the key is refused or the provider stays away', async () => {
+    const refused = openSource({ url: front.url, key: 'wrong' })
+    await assert.rejects(refused.get('/account'), /refuses the key/)
+    front.before = async () => ({ status: 503 })
+    const away = openSource({ url: front.url, key: provider.key, wait: async () => undefined })
+    await assert.rejects(away.get('/account'), /answered 503; run it again to go on/)
+    front.before = async () => undefined
+  })
+})
