@@ -14,6 +14,8 @@ import { type App, makeApp } from '../app.ts'
 import { secretKey } from '../contract/contact-examples.ts'
 import { workingExampleOf } from '../contract/examples.ts'
 import { furnish, type Household } from '../tenants/furnish.ts'
+import { until } from '../until.ts'
+import { type Checksums, checksumsOf } from './checksum.ts'
 import { type Dice, diceOf } from './dice.ts'
 import { type Gun, openGun } from './gun.ts'
 import { faultIn } from './judge.ts'
@@ -60,11 +62,12 @@ export async function fireAll(target: Target, { seed, shots, rounds }: Barrage):
   const damage: Damage[] = []
   const perRound = Math.ceil(shots / rounds)
   for (let round = 0; round < rounds; round++) {
-    const starts = await startsOf(app)
+    const mine = round === 0 ? target.mine : await furnish(app, await app.makeAccount())
+    const starts = await startsOf(app, mine.key)
     const upTo = Math.min(shots, (round + 1) * perRound)
     let next = round * perRound
     const shootOn = async (gun: Gun) => {
-      while (next < upTo) await shoot(target, gun, { seed, number: next++, starts }, damage)
+      while (next < upTo) await shoot({ ...target, mine }, gun, { seed, number: next++, starts }, damage)
     }
     await Promise.all(guns.map(shootOn))
   }
@@ -72,23 +75,32 @@ export async function fireAll(target: Target, { seed, shots, rounds }: Barrage):
   return damage
 }
 
-async function startsOf(app: App): Promise<Start[]> {
+async function startsOf(app: App, key: string): Promise<Start[]> {
   const starts: Start[] = []
-  for (const op of app.operations) starts.push({ op, ...(await workingExampleOf(op, app, app.key)) })
+  for (const op of app.operations) starts.push({ op, ...(await workingExampleOf(op, app, key)) })
   return starts
 }
 
 type Aim = { seed: number; number: number; starts: Start[] }
 
-async function shoot(target: Target, gun: Gun, { seed, number, starts }: Aim, damage: Damage[]): Promise<void> {
-  const { app } = target
+async function shoot(
+  target: Target,
+  gun: Gun,
+  { seed, number, starts }: Aim,
+  damage: Damage[],
+): Promise<void> {
+  const { app, mine } = target
   const start = starts[number % starts.length] as Start
   const dice = diceOf(seed * 1_000_003 + number)
-  const shot = makeShot(start, { dice, known: knownTo(target, dice) }, app.key)
+  const shot = makeShot(start, { dice, known: knownTo(target, dice) }, mine.key)
   const got = await gun.fire(octetsOf(shot), shot)
   const T = ((globalThis as any).T ??= {})
   const t = (T[operationId(start.op)] ??= { n: 0, ms: 0, max: 0, st: {} })
-  t.n++; t.ms += got.ms; t.max = Math.max(t.max, got.ms); const k = 'status' in got ? got.status : 'x'; t.st[k] = (t.st[k] ?? 0) + 1
+  t.n++
+  t.ms += got.ms
+  t.max = Math.max(t.max, got.ms)
+  const k = 'status' in got ? got.status : 'x'
+  t.st[k] = (t.st[k] ?? 0) + 1
   const fault = faultIn(shot, got)
   if (fault === undefined) return
   const at = `${operationId(start.op)}, POSTHORN_SEED=${seed}, shot ${number}\n${curlOf(app.url, shot)}`
@@ -102,7 +114,9 @@ function knownTo({ mine, theirs }: Target, dice: Dice) {
     const plain = name.replaceAll('_', '').toLowerCase()
     const names = Object.keys(ids)
     if (name === 'anything') return theirs.ids[dice.pick(names)]
-    const found = names.filter((each) => plain.endsWith(each.toLowerCase()) || each.toLowerCase().endsWith(plain))
+    const found = names.filter(
+      (each) => plain.endsWith(each.toLowerCase()) || each.toLowerCase().endsWith(plain),
+    )
     return plain && found.length > 0 ? ids[dice.pick(found)] : undefined
   }
 }
@@ -122,3 +136,20 @@ export function assertUnharmed(damage: Damage[], { logged }: Target): void {
 }
 
 export const stopAfter = (target: Target) => after(() => target.closeJobs())
+
+/** When nothing of the other account changes by itself any more. */
+export async function settled({ app, theirs }: Target): Promise<Checksums> {
+  const sums = () => checksumsOf(app.databaseUrl, theirs.accountId)
+  let last = await sums()
+  return until(
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      const now = await sums()
+      const isSame = JSON.stringify(now) === JSON.stringify(last)
+      last = now
+      return isSame && now
+    },
+    'the other account to come to rest',
+    60_000,
+  )
+}

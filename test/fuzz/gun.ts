@@ -7,7 +7,10 @@ export type Silence = { silent: string; ms: number }
 
 type Waiting = { started: number; withoutBody: boolean; isCut: boolean; done: (got: Reply | Silence) => void }
 
-export type Gun = { fire(octets: Buffer, how: { method: string; isCut?: true }): Promise<Reply | Silence>; close(): void }
+export type Gun = {
+  fire(octets: Buffer, how: { method: string; isCut?: true }): Promise<Reply | Silence>
+  close(): void
+}
 
 const patienceMs = 10_000
 
@@ -69,7 +72,10 @@ export function openGun(port: number): Gun {
   }
 }
 
-function readReply(octets: Buffer, withoutBody: boolean): { reply: Omit<Reply, 'ms'>; length: number } | undefined {
+function readReply(
+  octets: Buffer,
+  withoutBody: boolean,
+): { reply: Omit<Reply, 'ms'>; length: number } | undefined {
   const headEnd = octets.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const [first = '', ...lines] = octets.toString('latin1', 0, headEnd).split('\r\n')
@@ -77,11 +83,17 @@ function readReply(octets: Buffer, withoutBody: boolean): { reply: Omit<Reply, '
   if (status === 100) return readReply(octets.subarray(headEnd + 4), withoutBody)
   const headers = new Map(lines.map((line) => splitAt(line, line.indexOf(':'))))
   const rest = octets.subarray(headEnd + 4)
-  const body = withoutBody || status === 204 || status === 304 ? { body: Buffer.alloc(0), length: 0 } : readBody(headers, rest)
+  const body =
+    withoutBody || status === 204 || status === 304
+      ? { body: Buffer.alloc(0), length: 0 }
+      : readBody(headers, rest)
   return body && { reply: { status, headers, body: body.body }, length: headEnd + 4 + body.length }
 }
 
-const splitAt = (line: string, at: number): [string, string] => [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()]
+const splitAt = (line: string, at: number): [string, string] => [
+  line.slice(0, at).toLowerCase(),
+  line.slice(at + 1).trim(),
+]
 
 function readBody(headers: Map<string, string>, rest: Buffer): { body: Buffer; length: number } | undefined {
   if (headers.get('transfer-encoding') === 'chunked') return readChunks(rest)

@@ -18,7 +18,8 @@ export function faultIn(shot: Shot, got: Reply | Silence): string | undefined {
 }
 
 function faultInError(target: string, { status, headers }: Reply, text: string): string | undefined {
-  if (!headers.get('content-type')?.startsWith('application/json')) return `${status} that is not JSON: ${text.slice(0, 100)}`
+  if (!headers.get('content-type')?.startsWith('application/json'))
+    return `${status} that is not JSON: ${text.slice(0, 100)}`
   const body = parsed(text)
   // What is no HTTP at all has no path to tell the namespace by.
   const isV3 = /^\/v3([/?]|$)/.test(target) && !(headers.get('connection') === 'close' && body?.error)
@@ -30,7 +31,11 @@ function faultInError(target: string, { status, headers }: Reply, text: string):
   return undefined
 }
 
-type ErrorBody = { error?: { code?: string; message?: string; status?: number }; code?: string; message?: string }
+type ErrorBody = {
+  error?: { code?: string; message?: string; status?: number }
+  code?: string
+  message?: string
+}
 
 function parsed(text: string): ErrorBody | undefined {
   try {

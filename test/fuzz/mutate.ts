@@ -35,12 +35,15 @@ function hurt({ holder, key }: Place, dice: Dice): void {
   else if (kind === 3 && Array.isArray(value)) fields[key] = many(value[0], dice)
   else if (kind === 4 && typeof value === 'string') fields[key] = value + oddText(dice)
   else if (kind === 5 && typeof value === 'string') fields[key] = oddText(dice)
-  else if (kind === 6 && typeof value === 'number') fields[key] = dice.chance(0.5) ? String(value) : oddNumber(dice)
-  else if (kind === 7 && isObject(value)) fields[key] = objectOf([...Object.entries(value), [oddName(dice), oddValue(dice)]])
+  else if (kind === 6 && typeof value === 'number')
+    fields[key] = dice.chance(0.5) ? String(value) : oddNumber(dice)
+  else if (kind === 7 && isObject(value))
+    fields[key] = objectOf([...Object.entries(value), [oddName(dice), oddValue(dice)]])
   else fields[key] = oddValue(dice)
 }
 
-const isObject = (value: unknown): value is object => value !== null && typeof value === 'object' && !Array.isArray(value)
+const isObject = (value: unknown): value is object =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** Very many of what is small; otherwise the body would be refused for its size alone. */
 function many(value: unknown, dice: Dice): unknown[] {

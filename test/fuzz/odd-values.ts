@@ -56,7 +56,15 @@ const unicode = [
   '\t',
 ]
 
-const prototypeNames = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length', 'then']
+const prototypeNames = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'length',
+  'then',
+]
 
 const addresses = [
   'a@b',
@@ -96,7 +104,19 @@ const times = [
   'epoch',
 ]
 
-const numerals = ['0', '-1', '1.5', '1e3', '1e400', '0x10', '٣', ' 1', '1 ', '9007199254740993', '9223372036854775808']
+const numerals = [
+  '0',
+  '-1',
+  '1.5',
+  '1e3',
+  '1e400',
+  '0x10',
+  '٣',
+  ' 1',
+  '1 ',
+  '9007199254740993',
+  '9223372036854775808',
+]
 
 export function oddText(dice: Dice): string {
   const kind = dice.below(8)
@@ -106,7 +126,10 @@ export function oddText(dice: Dice): string {
   if (kind === 3) return dice.pick(times)
   if (kind === 4) return dice.pick(numerals)
   if (kind === 5) return dice.pick(prototypeNames)
-  if (kind === 6) return dice.pick(['x', 'é', '\n', '9', '{{', '<', '@', '.']).repeat(dice.pick([256, 1_001, 5_000, 70_000]))
+  if (kind === 6)
+    return dice
+      .pick(['x', 'é', '\n', '9', '{{', '<', '@', '.'])
+      .repeat(dice.pick([256, 1_001, 5_000, 70_000]))
   return dice.pick(['', 'null', 'undefined', 'NaN', 'true', '[]', '{}', '-', '*', ','])
 }
 
@@ -135,7 +158,8 @@ const oddNumbers = [
 
 export const oddNumber = (dice: Dice): number => dice.pick(oddNumbers)
 
-export const oddName = (dice: Dice): string => dice.pick([...prototypeNames, '', 'a.b', 'a[0]', '\u0000', 'x'.repeat(300), '$ref', '😀', 'id'])
+export const oddName = (dice: Dice): string =>
+  dice.pick([...prototypeNames, '', 'a.b', 'a[0]', '\u0000', 'x'.repeat(300), '$ref', '😀', 'id'])
 
 /** A value of any type at all. */
 export function oddValue(dice: Dice): unknown {
@@ -143,7 +167,8 @@ export function oddValue(dice: Dice): unknown {
   if (kind < 4) return oddText(dice)
   if (kind < 6) return oddNumber(dice)
   if (kind === 6) return dice.pick([null, true, false])
-  if (kind === 7) return dice.pick([[], [[]], [null], [{}], Array(dice.pick([2, 101, 1_001, 5_000])).fill(oddNumber(dice))])
+  if (kind === 7)
+    return dice.pick([[], [[]], [null], [{}], Array(dice.pick([2, 101, 1_001, 5_000])).fill(oddNumber(dice))])
   if (kind === 8) return objectOf([[oddName(dice), dice.chance(0.5) ? oddText(dice) : oddNumber(dice)]])
   return nested(dice.pick([2, 20, 99, 120]), dice.chance(0.5))
 }

@@ -54,7 +54,8 @@ function objectFrom(schema: Schema, samples: Samples, depth: number): object {
     sample(schema.properties?.[name] ?? {}, name, samples, depth + 1),
   ])
   const [free] = Object.values(schema.patternProperties ?? {})
-  if (free) fields.push([dice.pick(['FIRSTNAME', 'name', 'x', 'SCORE']), sample(free, '', samples, depth + 1)])
+  if (free)
+    fields.push([dice.pick(['FIRSTNAME', 'name', 'x', 'SCORE']), sample(free, '', samples, depth + 1)])
   return Object.fromEntries(fields)
 }
 
@@ -73,7 +74,15 @@ const byFormat: Record<string, string[]> = {
   uuid: ['01920000-0000-7000-8000-000000000000'],
 }
 
-const plain = ['Hello', 'shop', '1', 'anna@example.com', '2026-11-15', 'https://127.0.0.1/x', '<p>Hi {{ params.x }}</p>']
+const plain = [
+  'Hello',
+  'shop',
+  '1',
+  'anna@example.com',
+  '2026-11-15',
+  'https://127.0.0.1/x',
+  '<p>Hi {{ params.x }}</p>',
+]
 
 function textFrom({ format, minLength = 0, maxLength = 1_000 }: Schema, dice: Dice): string {
   const text = dice.pick(byFormat[format ?? ''] ?? plain)

@@ -29,13 +29,16 @@ export function makeShot(start: Start, samples: Samples, key: string): Shot {
 }
 
 const methodOf = ({ method }: Operation, dice: Dice) =>
-  dice.chance(0.99) ? method : dice.pick(['PATCH', 'OPTIONS', 'HEAD', 'PUT', 'DELETE', 'POST', 'TRACE', 'PURGE'])
+  dice.chance(0.99)
+    ? method
+    : dice.pick(['PATCH', 'OPTIONS', 'HEAD', 'PUT', 'DELETE', 'POST', 'TRACE', 'PURGE'])
 
 function bodyOf({ op, body }: Start, samples: Samples): unknown {
   const { dice } = samples
   const isSampled = op.body && (body === undefined || dice.chance(0.5))
   const sampled = isSampled && op.body ? sampleOf(op.body, samples) : undefined
-  const whole = isObject(body) && isObject(sampled) && dice.chance(0.6) ? { ...body, ...sampled } : (sampled ?? body)
+  const whole =
+    isObject(body) && isObject(sampled) && dice.chance(0.6) ? { ...body, ...sampled } : (sampled ?? body)
   return mutated(whole, dice.chance(0.1) ? 0 : 1 + dice.below(3), dice)
 }
 
@@ -52,13 +55,41 @@ function pathOf(path: string, { dice, known }: Samples): string {
   return parts.join('/')
 }
 
-const rawParts = ['%', '%2', '%zz', '%00', '%c0%af', '%ff', '..', '.', '%2e%2e', '%2f', '..%2f..%2f', '', ';', ':id', '*', '#']
+const rawParts = [
+  '%',
+  '%2',
+  '%zz',
+  '%00',
+  '%c0%af',
+  '%ff',
+  '..',
+  '.',
+  '%2e%2e',
+  '%2f',
+  '..%2f..%2f',
+  '',
+  ';',
+  ':id',
+  '*',
+  '#',
+]
 
 function oddPart(part: string, dice: Dice): string {
   const kind = dice.below(5)
   if (kind === 0) return dice.pick(rawParts)
   if (kind === 1) return part + dice.pick(rawParts)
-  if (kind === 2) return dice.pick(['0', '-1', '1.5', '1e9', '9007199254740993', '99999999999999999999', '٣', '1%20', '0x1'])
+  if (kind === 2)
+    return dice.pick([
+      '0',
+      '-1',
+      '1.5',
+      '1e9',
+      '9007199254740993',
+      '99999999999999999999',
+      '٣',
+      '1%20',
+      '0x1',
+    ])
   return encoded(oddText(dice).slice(0, dice.pick([40, 8_000])))
 }
 
@@ -70,14 +101,17 @@ function queryOf(op: Operation, query: string, samples: Samples): string {
   for (const [name, schema] of Object.entries(op.query?.properties ?? {})) {
     if (!dice.chance(0.25)) continue
     const value = sampleOf(schema, samples, name)
-    for (const one of dice.chance(0.1) ? [value, value] : [value].flat()) parts.push(`${name}=${encoded(String(one))}`)
+    for (const one of dice.chance(0.1) ? [value, value] : [value].flat())
+      parts.push(`${name}=${encoded(String(one))}`)
   }
   if (dice.chance(0.4)) parts.push(oddPair(Object.keys(op.query?.properties ?? { x: 1 }), dice))
   return parts.length > 0 ? `?${parts.join('&')}` : ''
 }
 
 function oddPair(names: string[], dice: Dice): string {
-  const name = dice.chance(0.85) ? dice.pick(names) : dice.pick(['__proto__', 'constructor', 'a[b][c]', '%00', '', 'zzz'])
+  const name = dice.chance(0.85)
+    ? dice.pick(names)
+    : dice.pick(['__proto__', 'constructor', 'a[b][c]', '%00', '', 'zzz'])
   const value = dice.chance(0.15) ? dice.pick(rawParts) : encoded(oddText(dice).slice(0, 3_000))
   const brackets = dice.chance(0.1) ? dice.pick(['[]', '[0]', '[__proto__]', '[99999999]']) : ''
   const again = dice.chance(0.1) ? `&${name}=1` : ''
@@ -106,15 +140,26 @@ const oddHeaders: [string, string][] = [
   ['if-none-match', '*'],
 ]
 
-function headersOf(key: string, dice: Dice): Shot['headers'] {
-  const headers: Shot['headers'] = [['host', 'test'], ['api-key', key]]
+export function headersOf(key: string, dice: Dice): Shot['headers'] {
+  const headers: Shot['headers'] = [
+    ['host', 'test'],
+    ['api-key', key],
+  ]
   if (dice.chance(0.12)) headers.push(dice.pick(oddHeaders))
   if (dice.chance(0.05)) headers.push(['idempotency-key', `key-${dice.below(20)}`])
   if (dice.chance(0.01)) headers.push(['api-key', 'another'])
   return headers
 }
 
-const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16', 'application/json;;;', 'x', 'application/vnd.api+json']
+const types = [
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/json; charset=utf-16',
+  'application/json;;;',
+  'x',
+  'application/vnd.api+json',
+]
 
 /** Content type and octets of the body, at times broken. */
 function fill(shot: Shot, body: unknown, dice: Dice): void {
@@ -125,7 +170,18 @@ function fill(shot: Shot, body: unknown, dice: Dice): void {
   if (dice.chance(0.003)) shot.isCut = true
 }
 
-const numerals = ['1e400', '-1e400', '01', '1.', '.5', '1E2', '-0', '0.1e-5', '123456789012345678901234567890', 'NaN']
+const numerals = [
+  '1e400',
+  '-1e400',
+  '01',
+  '1.',
+  '.5',
+  '1E2',
+  '-0',
+  '0.1e-5',
+  '123456789012345678901234567890',
+  'NaN',
+]
 
 function brokenText(text: string, dice: Dice): string {
   const kind = dice.below(60)
@@ -135,7 +191,19 @@ function brokenText(text: string, dice: Dice): string {
   if (kind === 3) return text.replace(/"(\w+)":/, '"$1":null,"$1":')
   if (kind === 4) return dice.pick(['[', '{"a":']).repeat(dice.pick([90, 101, 20_000]))
   if (kind === 5) return `${'['.repeat(95)}${text}${']'.repeat(95)}`
-  if (kind === 6) return dice.pick(['', 'null', '[]', '""', '0', 'true', '\ufeff{}', '{}{}', '[null]', `"${'x'.repeat(1_100_000)}"`])
+  if (kind === 6)
+    return dice.pick([
+      '',
+      'null',
+      '[]',
+      '""',
+      '0',
+      'true',
+      '\ufeff{}',
+      '{}{}',
+      '[null]',
+      `"${'x'.repeat(1_100_000)}"`,
+    ])
   return text
 }
 

@@ -23,7 +23,7 @@ type Furnisher = (making: Making) => Promise<Household['ids']>
 
 const later = () => new Date(Date.now() + 2 * 86_400_000).toISOString()
 
-const people: Furnisher = async ({ word, post, app }) => {
+const people: Furnisher = async ({ word, post }) => {
   const email = `anna-${word}@example.com`
   const { id: folderId } = await post('/v3/contacts/folders', { name: `folder ${word}` })
   const { id: listId } = await post('/v3/contacts/lists', { name: `list ${word}`, folderId })
@@ -39,21 +39,28 @@ const people: Furnisher = async ({ word, post, app }) => {
   await post(`/v3/contacts/${contactId}/tags`, { tags: [word] })
   const condition = { attribute: 'FIRSTNAME', operator: 'eq', value: word }
   const { id: segmentId } = await post('/v3/segments', { name: `segment ${word}`, ...condition })
-  const row = { email: `imported-${word}@example.com` }
+  const [otherEmail, otherExtId] = [`imported-${word}@example.com`, `other-${word}`]
+  const row = { email: otherEmail, ext_id: otherExtId }
   const { processId } = await post('/v3/contacts/import', { jsonBody: [row], listIds: [listId] })
   const filter = { customContactFilter: { actionForContacts: 'allContacts' } }
   const { processId: exportId } = await post('/v3/contacts/export', filter)
   await post('/api/v1/suppressions', { email: `gone-${word}@example.com` })
-  void app
   const extId = `ext-${word}`
-  return { email, extId, folderId, listId, contactId, segmentId, processId, exportId, tag: word, attribute: 'COLOUR' }
+  const persons = { email, extId, contactId, otherEmail, otherExtId, tag: word }
+  return { ...persons, folderId, listId, segmentId, processId, exportId }
 }
 
 const mail: Furnisher = async ({ word, post, get, ids }) => {
   const sender = { name: `Shop ${word}`, email: `shop-${word}@example.com` }
   const { id: senderId } = await post('/v3/senders', sender)
   const html = `<p>${word}</p><a href="https://shop.example/${word}">Shop</a>`
-  const template = { templateName: `template ${word}`, subject: word, sender, htmlContent: html, isActive: true }
+  const template = {
+    templateName: `template ${word}`,
+    subject: word,
+    sender,
+    htmlContent: html,
+    isActive: true,
+  }
   const { id: templateId } = await post('/v3/smtp/templates', template)
   const { id: messageId } = await post('/api/v1/transactional/send', {
     from: sender.email,
@@ -63,14 +70,19 @@ const mail: Furnisher = async ({ word, post, get, ids }) => {
     tag: word,
     attachments: [{ filename: `${word}.txt`, content: Buffer.from(word).toString('base64') }],
   })
-  const batchId = `${randomBytes(16).toString('hex').replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')}`
+  const batchId = `${randomBytes(16)
+    .toString('hex')
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')}`
   const content = { sender, to: [{ email: ids.email }], subject: word, textContent: word }
   const waiting = await post('/v3/smtp/email', { ...content, scheduledAt: later(), batchId })
   const log = await until(
     async () => (await get(`/v3/smtp/emails?email=${ids.email}`)).transactionalEmails[0],
     'the message in the log',
   )
-  const captured = await until(async () => (await get('/api/v1/sandbox/messages')).data[0], 'a captured message')
+  const captured = await until(
+    async () => (await get('/api/v1/sandbox/messages')).data[0],
+    'a captured message',
+  )
   return {
     senderId,
     templateId,
@@ -103,31 +115,52 @@ const campaigns: Furnisher = async ({ word, post, ids }) => {
 
 const rest: Furnisher = async ({ word, post, ids }) => {
   const domain = `mail.${word}.example`
-  await post('/api/v1/domains', { domain })
+  const otherDomain = `news.${word}.example`
+  for (const each of [domain, otherDomain]) await post('/api/v1/domains', { domain: each })
   const hook = { url: `https://hooks.${word}.example/`, events: ['delivered'], description: word }
   const { id: webhookId } = await post('/v3/webhooks', hook)
   const { id: deliveryId } = await post(`/v3/webhooks/${webhookId}/test`, {})
   const step = { delay_minutes: 2_000, subject: word, html: word, from: ids.senderEmail }
   const automation = { name: word, trigger_type: 'custom_event', event_name: `event_${word}`, steps: [step] }
   const { id: automationId } = await post('/api/v1/automations', automation)
-  const event = { event_name: `event_${word}`, identifiers: { email_id: ids.email }, event_properties: { note: word } }
+  const event = {
+    event_name: `event_${word}`,
+    identifiers: { email_id: ids.email },
+    event_properties: { note: word },
+  }
   await post('/v3/events', event)
   const optin = { templateName: 'Confirm', subject: word, htmlContent: '<a href="{{ doubleoptin }}">Yes</a>' }
   const sender = { email: ids.senderEmail }
-  const { id: optinTemplateId } = await post('/v3/smtp/templates', { ...optin, sender, tag: 'optin', isActive: true })
+  const { id: optinTemplateId } = await post('/v3/smtp/templates', {
+    ...optin,
+    sender,
+    tag: 'optin',
+    isActive: true,
+  })
   await post('/v3/contacts/doubleOptinConfirmation', {
     email: `new-${word}@example.com`,
     includeListIds: [ids.listId],
     templateId: optinTemplateId,
     redirectionUrl: `https://shop.example/${word}`,
   })
-  return { domain, webhookId, deliveryId, automationId, optinTemplateId, eventName: `event_${word}` }
+  return {
+    domain,
+    otherDomain,
+    webhookId,
+    deliveryId,
+    automationId,
+    optinTemplateId,
+    eventName: `event_${word}`,
+  }
 }
 
 /** An area of its own adds one function here, and what it makes is guarded by every test about tenants. */
 const furnishers: Furnisher[] = [people, mail, campaigns, rest]
 
-export async function furnish(app: App, { accountId, key }: { accountId: string; key: string }): Promise<Household> {
+export async function furnish(
+  app: App,
+  { accountId, key }: { accountId: string; key: string },
+): Promise<Household> {
   const word = `quillback${randomBytes(4).toString('hex')}`
   const ask = async (method: string, path: string, body?: object) => {
     const reply = await app.call(method, path, { key, body })

@@ -164,7 +164,9 @@ describe('/api/v1', () => {
 })
 
 test('an expectation that nobody knows changes nothing', async () => {
-  const answer = await rawRequest('GET /v3/nothing HTTP/1.1\r\nhost: x\r\nexpect: x\r\nconnection: close\r\n\r\n')
+  const answer = await rawRequest(
+    'GET /v3/nothing HTTP/1.1\r\nhost: x\r\nexpect: x\r\nconnection: close\r\n\r\n',
+  )
   assert.match(answer, /^HTTP\/1.1 404 /)
   assert.match(answer, /document_not_found/)
 })
