@@ -21,7 +21,7 @@ import { type Gun, openGun } from './gun.ts'
 import { faultIn } from './judge.ts'
 import { curlOf, makeShot, octetsOf, type Start } from './shot.ts'
 
-export type Barrage = { seed: number; shots: number; rounds: number }
+export type Barrage = { seed: number; shots: number; rounds: number; from?: number }
 export type Damage = { fault: string; at: string }
 
 export type Target = {
@@ -56,12 +56,12 @@ export async function makeTarget(): Promise<Target> {
   return { app, logged, mine, theirs, closeJobs: () => running.stop() }
 }
 
-export async function fireAll(target: Target, { seed, shots, rounds }: Barrage): Promise<Damage[]> {
+export async function fireAll(target: Target, { seed, shots, rounds, from = 0 }: Barrage): Promise<Damage[]> {
   const { app } = target
   const guns = Array.from({ length: 12 }, () => openGun(Number(new URL(app.url).port)))
   const damage: Damage[] = []
   const perRound = Math.ceil(shots / rounds)
-  for (let round = 0; round < rounds; round++) {
+  for (let round = from; round < rounds; round++) {
     const mine = round === 0 ? target.mine : await furnish(app, await app.makeAccount())
     const starts = await startsOf(app, mine.key)
     const upTo = Math.min(shots, (round + 1) * perRound)

@@ -48,6 +48,6 @@ const isObject = (value: unknown): value is object =>
 /** Very many of what is small; otherwise the body would be refused for its size alone. */
 function many(value: unknown, dice: Dice): unknown[] {
   const size = JSON.stringify(value ?? 1).length
-  const lengths = [0, 51, 1_001, 3_000].filter((length) => length * size < 500_000)
-  return Array(dice.pick(lengths)).fill(value ?? 1)
+  const lengths = [0, 51, 1_001, 3_000].filter((length) => length * size < 200_000)
+  return Array.from({ length: dice.pick(lengths) }, () => structuredClone(value ?? 1))
 }

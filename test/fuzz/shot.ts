@@ -186,7 +186,7 @@ const numerals = [
 function brokenText(text: string, dice: Dice): string {
   const kind = dice.below(60)
   if (kind === 0) return text.slice(0, dice.below(text.length))
-  if (kind === 1) return text.replace(/\d+(?=[,}\]])/, dice.pick(numerals))
+  if (kind === 1) return text.replace(/\b\d{1,20}(?=[,}\]])/, dice.pick(numerals))
   if (kind === 2) return text.replace('{', `{"__proto__":{"a":1},"constructor":1,`).replace(',}', '}')
   if (kind === 3) return text.replace(/"(\w+)":/, '"$1":null,"$1":')
   if (kind === 4) return dice.pick(['[', '{"a":']).repeat(dice.pick([90, 101, 20_000]))
