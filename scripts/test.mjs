@@ -50,7 +50,7 @@ try {
 
 function testsBelow(folder) {
   return readdirSync(folder, { recursive: true })
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.long.test.ts'))
     .map((name) => join(folder, name))
     .sort()
 }

@@ -21,7 +21,10 @@ import { type Gun, openGun } from './gun.ts'
 import { faultIn } from './judge.ts'
 import { curlOf, makeShot, octetsOf, type Start } from './shot.ts'
 
-export type Barrage = { seed: number; shots: number; rounds: number; from?: number }
+export type Barrage = { seed: number; shots: number; rounds: number }
+/** A failure tells the seed and the shot: POSTHORN_SEED makes the same requests again. */
+export const seedOr = (usual: number) => Number(process.env.POSTHORN_SEED ?? usual)
+
 export type Damage = { fault: string; at: string }
 
 export type Target = {
@@ -56,12 +59,17 @@ export async function makeTarget(): Promise<Target> {
   return { app, logged, mine, theirs, closeJobs: () => running.stop() }
 }
 
-export async function fireAll(target: Target, { seed, shots, rounds, from = 0 }: Barrage): Promise<Damage[]> {
+/** Each round has an account of its own, since bad requests spoil much of what good ones start from. */
+export async function fireAll(
+  target: Target,
+  { seed, shots, rounds }: Barrage,
+  afterRound: (round: number) => void = () => {},
+): Promise<Damage[]> {
   const { app } = target
   const guns = Array.from({ length: 12 }, () => openGun(Number(new URL(app.url).port)))
   const damage: Damage[] = []
   const perRound = Math.ceil(shots / rounds)
-  for (let round = from; round < rounds; round++) {
+  for (let round = 0; round < rounds; round++) {
     const mine = round === 0 ? target.mine : await furnish(app, await app.makeAccount())
     const starts = await startsOf(app, mine.key)
     const upTo = Math.min(shots, (round + 1) * perRound)
@@ -70,6 +78,7 @@ export async function fireAll(target: Target, { seed, shots, rounds, from = 0 }:
       while (next < upTo) await shoot({ ...target, mine }, gun, { seed, number: next++, starts }, damage)
     }
     await Promise.all(guns.map(shootOn))
+    afterRound(round)
   }
   for (const gun of guns) gun.close()
   return damage
@@ -94,13 +103,6 @@ async function shoot(
   const dice = diceOf(seed * 1_000_003 + number)
   const shot = makeShot(start, { dice, known: knownTo(target, dice) }, mine.key)
   const got = await gun.fire(octetsOf(shot), shot)
-  const T = ((globalThis as any).T ??= {})
-  const t = (T[operationId(start.op)] ??= { n: 0, ms: 0, max: 0, st: {} })
-  t.n++
-  t.ms += got.ms
-  t.max = Math.max(t.max, got.ms)
-  const k = 'status' in got ? got.status : 'x'
-  t.st[k] = (t.st[k] ?? 0) + 1
   const fault = faultIn(shot, got)
   if (fault === undefined) return
   const at = `${operationId(start.op)}, POSTHORN_SEED=${seed}, shot ${number}\n${curlOf(app.url, shot)}`
@@ -124,9 +126,12 @@ function knownTo({ mine, theirs }: Target, dice: Dice) {
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-export function heapMb(): number {
+export type Memory = { heapMb: number; rssMb: number }
+
+export function memory(): Memory {
   collect()
-  return process.memoryUsage().heapUsed / 2 ** 20
+  const { heapUsed, rss } = process.memoryUsage()
+  return { heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20 }
 }
 
 export function assertUnharmed(damage: Damage[], { logged }: Target): void {

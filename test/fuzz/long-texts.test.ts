@@ -22,8 +22,46 @@ const characters = 200_000
 const mostMs = 3_000
 
 const pieces = [
-  ...['{{', '{%', '{', '}', '<', '</', '<!--', '<a', '<a href="', "<a '", '<p>', '<b ', '<table>', '<ul>', '</body>'],
-  ...[' ', '\n', '\r\n ', '\t', '"', '\\', "'", ',', ';', '(', '()', '@', '.', '&', '&#', '9', 'x', 'é', '=', ':', '|'],
+  ...[
+    '{{',
+    '{%',
+    '{',
+    '}',
+    '<',
+    '</',
+    '<!--',
+    '<a',
+    '<a href="',
+    "<a '",
+    '<p>',
+    '<b ',
+    '<table>',
+    '<ul>',
+    '</body>',
+  ],
+  ...[
+    ' ',
+    '\n',
+    '\r\n ',
+    '\t',
+    '"',
+    '\\',
+    "'",
+    ',',
+    ';',
+    '(',
+    '()',
+    '@',
+    '.',
+    '&',
+    '&#',
+    '9',
+    'x',
+    'é',
+    '=',
+    ':',
+    '|',
+  ],
   ...['{{ x }}', '{{ x | ', '{% if x %}', '{{{%%}', 'a@b.com,', '=?utf-8?q?x?= ', '\u202e', '-', '+1'],
 ]
 
@@ -41,7 +79,8 @@ const readers: Record<string, (text: string) => unknown> = {
   formula: (text) => readFormula(text, []),
   CSV: (text) => [...readCsv(`email\n${text}`)],
   'answer of a server': (text) => classifyReply({ code: 550, text: text, message: text } as never),
-  'mail with a long header': (text) => readMail(openMail(Buffer.from(`From: ${text}\r\nTo: ${text}\r\n\r\n${text}`))),
+  'mail with a long header': (text) =>
+    readMail(openMail(Buffer.from(`From: ${text}\r\nTo: ${text}\r\n\r\n${text}`))),
   JSON: (text) => parseJson(Buffer.from(text)),
   'one line': oneLine,
 }

@@ -1,14 +1,12 @@
 // Pages, pictures, files and provider reports under bad requests: no failure, nothing reflected, nobody led astray.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operationId } from '../../src/kernel/operation.ts'
-import { furnish } from '../tenants/furnish.ts'
 import { assertUnharmed, type Damage, makeTarget, settled, stopAfter } from './barrage.ts'
 import { checksumsOf } from './checksum.ts'
 import { diceOf } from './dice.ts'
 import { type Gun, openGun, type Reply, type Silence } from './gun.ts'
 import { faultIn } from './judge.ts'
-import { destination, type Door, doorsOf, shotAt } from './outside.ts'
+import { type Door, destination, doorsOf, shotAt } from './outside.ts'
 import { curlOf, octetsOf, type Shot } from './shot.ts'
 
 const target = await makeTarget()
@@ -47,5 +45,3 @@ function faultOf(shot: Shot, got: Reply | Silence): string | undefined {
   if (place && !place.startsWith(destination) && !place.startsWith('/docs')) return `leads to ${place}`
   return isOurs ? faultIn(shot, got) : undefined
 }
-void operationId
-void furnish

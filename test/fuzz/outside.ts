@@ -1,7 +1,8 @@
 // Bad requests at what answers without a key: pages behind links, pictures, files, reports of providers; and the agents'.
+
+import { unsubscribeKeysOf, writeUnsubscribeToken } from '../../src/features/contacts/unsubscribe/tokens.ts'
 import { clickToken, openToken } from '../../src/features/messages/tracking/tokens.ts'
 import { optinKeysOf, writeOptinToken } from '../../src/features/transactional/double-optin/tokens.ts'
-import { unsubscribeKeysOf, writeUnsubscribeToken } from '../../src/features/contacts/unsubscribe/tokens.ts'
 import { row, text } from '../../src/kernel/row.ts'
 import { sql } from '../../src/kernel/sql.ts'
 import { openTrackingKeys } from '../../src/main/wire.ts'
@@ -30,14 +31,23 @@ export async function doorsOf(app: App, { accountId, key, ids }: Household): Pro
     listId: String(ids.listId),
     messageId: message,
   })
-  const { id } = await app.pools.db.one(Found, sql`select id from double_optins where account_id = ${accountId}`)
+  const { id } = await app.pools.db.one(
+    Found,
+    sql`select id from double_optins where account_id = ${accountId}`,
+  )
   const optin = writeOptinToken(optinKeysOf([secretKey]), { accountId, id })
   const { body: shared } = await app.call('GET', `/v3/emailCampaigns/${ids.sentId}/sharedUrl`, { key })
   const file = await until(
     async () => (await app.call('GET', `/v3/processes/${ids.exportId}`, { key })).body.export_url,
     'the file of the export',
   )
-  const choices = { shown: String(ids.listId), list: String(ids.listId), nothing: '1', was_nothing: '1', undo: '1' }
+  const choices = {
+    shown: String(ids.listId),
+    list: String(ids.listId),
+    nothing: '1',
+    was_nothing: '1',
+    undo: '1',
+  }
   return [
     { path: `/t/${openToken(tracking, message)}.gif` },
     { path: `/t/${clickToken(tracking, message, destination)}` },
@@ -49,7 +59,11 @@ export async function doorsOf(app: App, { accountId, key, ids }: Household): Pro
     { path: new URL(file).pathname },
     { path: '/hooks/ses', json: notification },
     { path: '/hooks/scaleway', json: notification },
-    { path: '/mcp', json: call('tools/call', { name: 'email_send', arguments: { to: 'anna@example.com' } }), key },
+    {
+      path: '/mcp',
+      json: call('tools/call', { name: 'email_send', arguments: { to: 'anna@example.com' } }),
+      key,
+    },
     { path: '/mcp', json: call('tools/list', {}), key },
     { path: '/metrics' },
     { path: '/docs/static/index.html' },
@@ -75,7 +89,8 @@ export function shotAt(door: Door, dice: Dice): Shot {
   const usual = hasBody ? 'POST' : 'GET'
   const method = dice.chance(0.95) ? usual : dice.pick(['HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'GET'])
   const headers = headersOf(door.key ?? '', dice)
-  if (dice.chance(0.3)) headers.push([dice.pick(['accept-language', 'user-agent', 'referer']), latin(oddText(dice))])
+  if (dice.chance(0.3))
+    headers.push([dice.pick(['accept-language', 'user-agent', 'referer']), latin(oddText(dice))])
   if (!hasBody) return { method, target, headers, body: undefined }
   const { type, body } = door.json ? jsonOf(door.json, dice) : formOf(door.forms ?? {}, dice)
   headers.push(['content-type', type])
@@ -91,14 +106,18 @@ function pathOf(path: string, dice: Dice): string {
   const at = 1 + dice.below(path.length - 1)
   const kind = dice.below(5)
   if (kind === 0) return path.slice(0, at)
-  if (kind === 1) return path.slice(0, at) + dice.pick(['A', '%', '%00', '.', '%2f', '=', '<']) + path.slice(at + 1)
-  if (kind === 2) return path + dice.pick(['?x=1', '/', '//', '/..', '?token=x', '%0d%0aset-cookie:a=b', '#x', '.gif'])
+  if (kind === 1)
+    return path.slice(0, at) + dice.pick(['A', '%', '%00', '.', '%2f', '=', '<']) + path.slice(at + 1)
+  if (kind === 2)
+    return path + dice.pick(['?x=1', '/', '//', '/..', '?token=x', '%0d%0aset-cookie:a=b', '#x', '.gif'])
   const first = path.slice(0, path.indexOf('/', 1) + 1)
   return first + encodeURIComponent(oddText(dice).slice(0, 5_000).toWellFormed())
 }
 
 function jsonOf(json: object, dice: Dice): { type: string; body: Buffer } {
-  const type = dice.chance(0.9) ? 'application/json' : dice.pick(['text/plain; charset=UTF-8', 'x', 'text/html'])
+  const type = dice.chance(0.9)
+    ? 'application/json'
+    : dice.pick(['text/plain; charset=UTF-8', 'x', 'text/html'])
   const wrapped = dice.chance(0.05) ? [json, json] : json
   const body = JSON.stringify(mutated(wrapped, dice.below(4), dice)) ?? ''
   return { type, body: Buffer.from(dice.chance(0.05) ? body.slice(0, dice.below(body.length + 1)) : body) }
@@ -108,12 +127,20 @@ const boundary = 'fuzz'
 
 function formOf(forms: Record<string, string>, dice: Dice): { type: string; body: Buffer } {
   const chosen = Object.entries(forms).filter(() => dice.chance(0.6))
-  const fields = chosen.map(([name, value]): [string, string] => [name, dice.chance(0.4) ? oddText(dice) : value])
+  const fields = chosen.map(([name, value]): [string, string] => [
+    name,
+    dice.chance(0.4) ? oddText(dice) : value,
+  ])
   const kind = dice.below(4)
   if (kind === 0) return { type: 'text/plain', body: Buffer.from(oddText(dice)) }
   if (kind > 1)
-    return { type: 'application/x-www-form-urlencoded', body: Buffer.from(new URLSearchParams(fields).toString()) }
-  const parts = fields.map(([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}`)
+    return {
+      type: 'application/x-www-form-urlencoded',
+      body: Buffer.from(new URLSearchParams(fields).toString()),
+    }
+  const parts = fields.map(
+    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}`,
+  )
   const end = dice.chance(0.7) ? `\r\n--${boundary}--\r\n` : ''
   return { type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(parts.join('\r\n') + end) }
 }
