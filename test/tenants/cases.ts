@@ -92,7 +92,7 @@ const rest: Rule[] = [
   own(/ (body|query):(\[\]\.)?event_name(\[\])?$/, 'eventName'),
   refused(/ body:(\[\]\.)?identifiers\.contact_id$/, 'contactId'),
   own(/ body:(\[\]\.)?identifiers\.email_id$/, 'otherEmail'),
-  alone(/ body:(\[\]\.)?identifiers\.ext_id$/, 'extId'),
+  own(/ body:(\[\]\.)?identifiers\.ext_id$/, 'otherExtId'),
   own(/ query:contact_id\[\]$/, 'contactId'),
   nothing(
     / body:(\[\]\.)?(identifiers\.(phone|whatsapp|landline_number)_id|object\.identifiers\.\w+)$/,
