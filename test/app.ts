@@ -4,7 +4,7 @@ import { after } from 'node:test'
 import pg from 'pg'
 import { insertAccount } from '../src/features/accounts/account/queries.ts'
 import { type KeyRestrictions, makeKey, unrestricted } from '../src/features/accounts/keys/make-key.ts'
-import { silentLog } from '../src/kernel/log.ts'
+import { type Log, silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
@@ -73,22 +73,25 @@ export type AppOptions = {
   deliver?: true
   /** Starts the calls of webhooks too. */
   webhooks?: true
+  /** Instead of a silent one. */
+  log?: Log
 }
 
 export async function makeApp(options: AppOptions = {}): Promise<App> {
+  const { log = silentLog } = options
   const databaseUrl = options.databaseUrl ?? (await makeDatabase())
-  const pools = openPools({ url: databaseUrl, log: silentLog, strict: true })
+  const pools = openPools({ url: databaseUrl, log, strict: true })
   const config = readConfig({ DATABASE_URL: databaseUrl, POSTHORN_DNS: nobodyAnswers, ...options.env })
   const trackingKeys = await openTrackingKeys(pools.db)
   const now = options.now ?? (() => new Date())
   const delivery =
     options.deliver &&
-    (await openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' }))
-  const webhooks = options.webhooks && openWebhooks({ config, pools, log: silentLog, now })
+    (await openDelivery({ config, db: pools.db, log, now, trackingKeys, baseUrl: 'http://test' }))
+  const webhooks = options.webhooks && openWebhooks({ config, pools, log, now })
   const service = await openService({
     config,
     pools,
-    log: silentLog,
+    log,
     strict: true,
     baseUrl: 'http://test',
     afterAct: delivery?.wake,

@@ -4,8 +4,11 @@ import { formatWords } from '../kernel/formats.ts'
 import { nearest } from '../kernel/nearest.ts'
 import type { Fault } from '../kernel/refusal.ts'
 
+// A body of a megabyte can have a million faults: what is said about the first ones is enough.
+const mostLookedAt = 300
+
 export function faultsOf(errors: ErrorObject[]): Fault[] {
-  const faults = withoutDeadBranches(errors).map(faultOf)
+  const faults = withoutDeadBranches(errors.slice(0, mostLookedAt)).map(faultOf)
   const seen = new Set<string>()
   return faults.filter(({ param, message }) => {
     const place = `${param} ${message}`

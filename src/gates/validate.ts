@@ -12,45 +12,79 @@ export type Validate = (input: RawInput) => Fault[]
 
 type Part = 'params' | 'query' | 'body'
 
-const shared = { allErrors: true, useDefaults: true, strict: false, verbose: true } as const
+const shared = { useDefaults: true, strict: false, verbose: true } as const
 
 // Paths and queries are text, so numbers in them are read from it. Bodies of /api/v1 are taken as they are;
 // /v3 reads numbers given as text and drops fields it does not know, as the provider does.
-const makers = {
-  text: () => new Ajv({ ...shared, coerceTypes: true }),
-  lenientText: () => new Ajv({ ...shared, coerceTypes: 'array', removeAdditional: true }),
-  strictBody: () => new Ajv({ ...shared }),
-  lenientBody: () => new Ajv({ ...shared, coerceTypes: true, removeAdditional: true }),
+const manners = {
+  text: { coerceTypes: true },
+  lenientText: { coerceTypes: 'array', removeAdditional: true },
+  strictBody: {},
+  lenientBody: { coerceTypes: true, removeAdditional: true },
+} as const
+
+type Check = (value: unknown) => ErrorObject[]
+
+// What has more values than this is looked at up to its first fault: a body of megabytes can have millions of them.
+const mostValues = 5_000
+
+function checkMaker(manner: (typeof manners)[keyof typeof manners]) {
+  const [every, first] = [true, false].map((allErrors) =>
+    addAllFormats(new Ajv({ ...shared, ...manner, allErrors })),
+  ) as [Ajv, Ajv]
+  return (schema: TSchema): Check => {
+    const checkEvery = every.compile(schema)
+    // Compiled at its first need, which most operations never have.
+    let checkFirst: ValidateFunction | undefined
+    const checkFor = (value: unknown) => {
+      if (!hasMoreValues(value, mostValues)) return checkEvery
+      checkFirst ??= first.compile(schema)
+      return checkFirst
+    }
+    return (value) => {
+      const check = checkFor(value)
+      return check(value) ? [] : (check.errors as ErrorObject[])
+    }
+  }
+}
+
+function hasMoreValues(value: unknown, most: number): boolean {
+  const waiting = [value]
+  for (let seen = 0; waiting.length > 0; seen++) {
+    if (seen + waiting.length > most) return true
+    const next = waiting.pop()
+    if (next === null || typeof next !== 'object') continue
+    const inside = Object.values(next)
+    if (inside.length > most) return true
+    waiting.push(...inside)
+  }
+  return false
 }
 
 export function validatorMaker() {
-  const ajvs = Object.fromEntries(
-    Object.entries(makers).map(([name, make]) => [name, addAllFormats(make())]),
-  ) as Record<keyof typeof makers, Ajv>
+  const makers = {
+    text: checkMaker(manners.text),
+    lenientText: checkMaker(manners.lenientText),
+    strictBody: checkMaker(manners.strictBody),
+    lenientBody: checkMaker(manners.lenientBody),
+  }
 
   return (op: Operation): Validate => {
     const lenient = op.face === 'v3'
-    const text = lenient ? ajvs.lenientText : ajvs.text
-    const checks: [Part, TSchema | undefined, Ajv][] = [
+    const text = lenient ? makers.lenientText : makers.text
+    const checks: [Part, TSchema | undefined, (schema: TSchema) => Check][] = [
       ['params', op.params, text],
       ['query', op.query ?? (lenient ? undefined : nothingExpected), text],
-      ['body', op.body, lenient ? ajvs.lenientBody : ajvs.strictBody],
+      ['body', op.body, lenient ? makers.lenientBody : makers.strictBody],
     ]
-    const compiled = checks.flatMap(([part, schema, ajv]) =>
-      schema ? [[part, ajv.compile(schema)] as const] : [],
-    )
+    const compiled = checks.flatMap(([part, schema, make]) => (schema ? [[part, make(schema)] as const] : []))
     return (input) => compiled.flatMap(([part, check]) => faultsIn(op, part, check, input))
   }
 }
 
 const nothingExpected = { type: 'object', properties: {}, additionalProperties: false } as TSchema
 
-function faultsIn(
-  { public: isPublic }: Operation,
-  part: Part,
-  check: ValidateFunction,
-  input: RawInput,
-): Fault[] {
+function faultsIn({ public: isPublic }: Operation, part: Part, check: Check, input: RawInput): Fault[] {
   if (part === 'body' && input.body === undefined) input.body = {}
   // Bodies are looked through when they are read; a query or a path may hold NUL, which no column can.
   // What needs no key has a token in its path, which is right or wrong as a whole.
@@ -58,8 +92,7 @@ function faultsIn(
   const nul = isLooked ? nulIn(input[part]) : undefined
   if (nul !== undefined)
     return [{ code: 'invalid_parameter', message: `${nul} contains the character NUL.`, param: nul }]
-  if (check(input[part])) return []
-  return faultsOf(check.errors as ErrorObject[])
+  return faultsOf(check(input[part]))
 }
 
 function nulIn(part: unknown): string | undefined {

@@ -54,9 +54,14 @@ export function readAddress(given: string | Address): Address | { fault: string 
   return name?.trim() ? { email: read, name: name.trim() } : { email: read }
 }
 
+// Step by step: one expression for all of it would take minutes over a text of blanks.
 function splitAddress(given: string): Address {
-  const bracketed = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<([^<>]*)>\s*$/.exec(given)
-  if (!bracketed) return { email: given }
-  const name = bracketed[1]?.replaceAll(/\\(.)/g, '$1') ?? bracketed[2]
-  return { email: bracketed[3] ?? '', name }
+  const text = given.trim()
+  const start = text.lastIndexOf('<')
+  const email = text.slice(start + 1, -1)
+  if (start < 0 || !text.endsWith('>') || email.includes('>')) return { email: given }
+  const before = text.slice(0, start).trim()
+  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(before)?.[1]
+  if (quoted !== undefined) return { email, name: quoted.replaceAll(/\\(.)/g, '$1') }
+  return /[<>"]/.test(before) ? { email: given } : { email, name: before }
 }

@@ -21,7 +21,7 @@ export const statisticsPrepared: Record<string, (app: App, key: string) => Promi
       Made,
       sql`
       insert into campaigns (account_id, name, sender, created_at, modified_at)
-      select account_id, 'News', '{}', now(), now()
+      select account_id, 'News', '{"email": "shop@example.com"}', now(), now()
         from api_keys
        where id = replace(${body.key.id}, 'key_', '')::uuid
       returning id::int`,

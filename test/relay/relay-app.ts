@@ -61,7 +61,8 @@ export async function makeRelayApp(options: AppOptions = {}): Promise<RelayApp> 
     POSTHORN_SMTP_PORT: '0',
     ...options.env,
   }
-  const relay = await startRelay({ config: readConfig(env), pools: app.pools, log: silentLog, strict: true })
+  const { log = silentLog } = options
+  const relay = await startRelay({ config: readConfig(env), pools: app.pools, log, strict: true })
   closers.push(() => relay.close())
   const mailer: RelayApp['mailer'] = (key = app.key, more = {}) => {
     const made = mailerFor(relay.port, key, more)

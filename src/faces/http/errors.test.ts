@@ -163,6 +163,25 @@ describe('/api/v1', () => {
   })
 })
 
+test('an expectation that nobody knows changes nothing', async () => {
+  const answer = await rawRequest(
+    'GET /v3/nothing HTTP/1.1\r\nhost: x\r\nexpect: x\r\nconnection: close\r\n\r\n',
+  )
+  assert.match(answer, /^HTTP\/1.1 404 /)
+  assert.match(answer, /document_not_found/)
+})
+
+test('a body with a million faults is refused without naming them all', async () => {
+  const lists = { '/api/v1/transactional/send': 'attachments', '/v3/events/batch': 'events' }
+  for (const [path, name] of Object.entries(lists)) {
+    const raw = `{"${name}":[${'{},'.repeat(300_000)}{}]}`
+    const started = performance.now()
+    const reply = await app.call('POST', path, { raw })
+    assert.ok([400, 422].includes(reply.status), reply.text.slice(0, 200))
+    assert.ok(performance.now() - started < 3_000)
+  }
+})
+
 function rawRequest(text: string): Promise<string> {
   const { hostname, port } = new URL(app.url)
   return new Promise((resolve, reject) => {

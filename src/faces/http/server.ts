@@ -83,6 +83,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
     },
     clientErrorHandler: answerBrokenRequest,
   } as FastifyHttpOptions<Server>)
+  ignoreExpectations(app)
   readJsonOnly(app)
   closeGently(app)
   answerErrors(app, needs.gates)
@@ -98,6 +99,11 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   await serveMirror(app, needs)
   await servePages(app, needs)
   return app
+}
+
+// Node itself answers an Expect that it does not know, with nothing: such a request is one like any other.
+function ignoreExpectations(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
 function readJsonOnly(app: FastifyInstance): void {

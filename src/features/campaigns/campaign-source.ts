@@ -53,8 +53,27 @@ function previewOf(text: string): string {
 
 /** Text into HTML, without touching its tags and outputs. */
 export function escapedSource(text: string): string {
-  return text.replace(/\{\{.*?\}\}|\{%.*?%\}|[<>&]/gs, (found) => entities[found] ?? found)
+  const opening = /\{\{|\{%/g
+  const lastClosing = { '{{': text.lastIndexOf('}}'), '{%': text.lastIndexOf('%}') }
+  const parts: string[] = []
+  let from = 0
+  for (let found = opening.exec(text); found; found = opening.exec(text)) {
+    const open = found[0] as keyof typeof lastClosing
+    const inside = found.index + 2
+    // What nothing closes is text; looked up once, since it may open a hundred thousand times.
+    if (lastClosing[open] < inside) {
+      opening.lastIndex = found.index + 1
+      continue
+    }
+    const end = text.indexOf(open === '{{' ? '}}' : '%}', inside) + 2
+    parts.push(escaped(text.slice(from, found.index)), text.slice(found.index, end))
+    from = end
+    opening.lastIndex = end
+  }
+  return parts.join('') + escaped(text.slice(from))
 }
+
+const escaped = (text: string) => text.replaceAll(/[<>&]/g, (found) => entities[found] ?? found)
 
 const entities: Record<string, string | undefined> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' }
 

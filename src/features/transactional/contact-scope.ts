@@ -9,7 +9,7 @@ export async function contactScope(
   email: string | undefined,
   sources: (string | undefined)[],
 ): Promise<{ contact: Record<string, unknown> }> {
-  const isRead = sources.some((source) => source !== undefined && /\{[{%][^}]*\bcontact\b/.test(source))
+  const isRead = sources.some((source) => source !== undefined && readsContact(source))
   const found =
     isRead && email !== undefined
       ? await findContact(db, caller.accountId, { email: email.toLowerCase() })
@@ -17,4 +17,12 @@ export async function contactScope(
   if (!found) return { contact: {} }
   const attributes = (await calculatorOf(db, caller.accountId, now))(found.attributes)
   return { contact: { ...attributes, EMAIL: found.email, SMS: found.sms ?? undefined } }
+}
+
+// Piece by piece: one expression for all of it would look through the rest of the text from each opening on.
+export function readsContact(source: string): boolean {
+  return source.split('}').some((piece) => {
+    const at = piece.search(/\{[{%]/)
+    return at >= 0 && /\bcontact\b/.test(piece.slice(at + 2))
+  })
 }

@@ -105,7 +105,7 @@ function aboutContent(body: SendRequest, { rendered }: Looked, size: number): Wa
   if (!rendered) return []
   const html = rendered.html ?? ''
   const shortened = linksOf(html).find((link) => shorteners.has(new URL(link).hostname.replace(/^www\./, '')))
-  const isImageOnly = /<img\b/i.test(html) && html.replaceAll(/<[^>]*>|&nbsp;|\s/g, '').length < 20
+  const isImageOnly = /<img\b/i.test(html) && textAround(html).replaceAll(/&nbsp;|\s/g, '').length < 20
   const headers = Object.keys(body.headers ?? {}).map((name) => name.toLowerCase())
   const isBulk = bulkTag.test(body.tag ?? '') && !headers.includes('list-unsubscribe')
   return [
@@ -204,4 +204,16 @@ function warnIf(
   more: Pick<Warning, 'param' | 'hint'>,
 ): Warning[] {
   return holds ? [{ code, message, ...more }] : []
+}
+
+/** What stands outside the tags; one that never ends is no tag. */
+export function textAround(html: string): string {
+  const kept: string[] = []
+  for (let from = 0; ; ) {
+    const start = html.indexOf('<', from)
+    const end = start < 0 ? -1 : html.indexOf('>', start)
+    if (end < 0) return kept.join('') + html.slice(from)
+    kept.push(html.slice(from, start))
+    from = end + 1
+  }
 }

@@ -33,7 +33,7 @@ export const SendRequest = closed({
   subject: Type.Optional(Type.String({ maxLength: 2000, pattern: line })),
   html: Type.Optional(Type.String()),
   text: Type.Optional(Type.String()),
-  template_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  template_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   reply_to: Type.Optional(Mailbox),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),

@@ -79,7 +79,13 @@ async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: Sta
   return true
 }
 
-const isMoreThanValues = /\{%|\{\{[^}]*(\|(?!\s*default\b)|[<>&])/
+// Piece by piece: one expression for all of it would look through the rest of the text from each opening on.
+export function isMoreThanValues(html: string): boolean {
+  return html.split('}').some((piece) => {
+    const at = piece.indexOf('{{')
+    return piece.includes('{%') || (at >= 0 && /\|(?!\s*default\b)|[<>&]/.test(piece.slice(at + 2)))
+  })
+}
 
 /**
  * The text part of a template that only puts values in is made once, as a template: making it from each recipient's
@@ -87,7 +93,7 @@ const isMoreThanValues = /\{%|\{\{[^}]*(\|(?!\s*default\b)|[<>&])/
  */
 function compileWithText(content: CampaignContent): CompiledCampaign {
   const html = htmlSource(content)
-  if (content.text !== null || isMoreThanValues.test(html)) return compileCampaign(content)
+  if (content.text !== null || isMoreThanValues(html)) return compileCampaign(content)
   return compileCampaign({ ...content, text: textFromHtml(html) })
 }
 

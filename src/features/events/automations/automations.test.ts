@@ -101,6 +101,16 @@ describe('an automation', () => {
     assert.deepEqual([reply.status, reply.body.error.code], [403, 'sender_domain_not_allowed'])
   })
 
+  test('that is being paused gets no trigger which is not its own', async () => {
+    const { key } = await app.makeAccount()
+    const { body: made } = await api('POST', '/api/v1/automations', key, welcome)
+    const { id: listId } = (await api('POST', '/v3/contacts/lists', app.key, { name: 'Theirs' })).body
+    for (const change of [{ list_id: listId }, { trigger_type: 'list_addition', list_id: listId }]) {
+      const reply = await api('PUT', `/api/v1/automations/${made.id}`, key, { status: 'paused', ...change })
+      assert.equal(reply.status, 422, reply.text)
+    }
+  })
+
   test('whose template is gone can be paused, not let go on', async () => {
     const { key } = await app.makeAccount()
     const template = await api('POST', '/v3/smtp/templates', key, {

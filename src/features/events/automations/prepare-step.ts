@@ -125,6 +125,6 @@ const leave: Record<Language, string> = { en: 'Unsubscribe', fr: 'Se désabonner
 /** Nobody is written to without a way out, whatever the author forgot. */
 function withFooter(html: string, { unsubscribe_url }: Links, language: Language): string {
   const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${leave[language]}</a></p>`
-  const end = html.search(/<\/body\s*>(?![\s\S]*<\/body\s*>)/i)
+  const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1
   return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
 }

@@ -79,13 +79,16 @@ export async function changeAutomation(ctx: Ctx, shownId: string, change: Automa
   const { accountId } = ctx.caller
   const found = orUnknown(await withId(shownId, (id) => lockAutomation(ctx.db, accountId, id)))
   const body = { ...bodyOf(found, change), ...change }
-  // What has been broken from outside since can still be paused and renamed.
-  if (change.steps !== undefined || body.status === 'active') await refuseBadBody(ctx, body)
+  // What has been broken from outside since can still be paused and renamed; what is given anew is looked at.
+  if (isGivenAnew(change) || body.status === 'active') await refuseBadBody(ctx, body)
   const wanted = fieldsOf(ctx, body)
   const changed = await updateAutomation(ctx.db, { accountId, id: found.id, at: ctx.now }, wanted)
   if (wanted.status === 'active') await resumeRuns(ctx.db, accountId, found.id)
   return changed
 }
+
+const isGivenAnew = ({ trigger_type, event_name, list_id, steps }: AutomationChange) =>
+  [trigger_type, event_name, list_id, steps].some((given) => given !== undefined)
 
 /** Its runs end when their turn comes. */
 export async function removeAutomation(ctx: Ctx, shownId: string): Promise<void> {
