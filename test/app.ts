@@ -8,6 +8,7 @@ import { silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
+import { openSmsDelivery } from '../src/main/sms.ts'
 import { openWebhooks } from '../src/main/webhooks.ts'
 import { openPools, openService, openTrackingKeys, type Pools, type ServiceNeeds } from '../src/main/wire.ts'
 
@@ -68,6 +69,8 @@ export type AppOptions = {
   hookClient?: ServiceNeeds['hookClient']
   /** Starts the delivery engine too. */
   deliver?: true
+  /** Starts the delivery of SMS too. */
+  sms?: true
   /** Starts the calls of webhooks too. */
   webhooks?: true
 }
@@ -81,6 +84,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const delivery =
     options.deliver &&
     (await openDelivery({ config, db: pools.db, log: silentLog, now, trackingKeys, baseUrl: 'http://test' }))
+  const sms = options.sms && (await openSmsDelivery({ config, db: pools.db, log: silentLog, now }))
   const webhooks = options.webhooks && openWebhooks({ config, pools, log: silentLog, now })
   const service = await openService({
     config,
@@ -88,7 +92,10 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
     log: silentLog,
     strict: true,
     baseUrl: 'http://test',
-    afterAct: delivery?.wake,
+    afterAct: () => {
+      delivery?.wake()
+      if (sms) sms.wake()
+    },
     trackingKeys,
     ...options,
   })
@@ -96,6 +103,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   after(async () => {
     await service.http.close()
     await delivery?.stop()
+    if (sms) await sms.stop()
     if (webhooks) await webhooks.stop()
     await pools.close()
   })

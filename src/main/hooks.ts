@@ -30,12 +30,7 @@ type Way<E extends Envelope> = {
 }
 
 export function openHooks({ topics, client, log }: HookNeeds): Record<Provider, ReadFeedback> {
-  const get = (url: string) => client.request({ url, maxBytes: 100_000, timeoutMs: 10_000 })
-  const certificate = rememberCertificates(async (url) => {
-    const { status, body } = await get(url)
-    if (status !== 200) throw new Error(`${url} answered ${status}`)
-    return body.toString()
-  })
+  const { certificate, get } = certificatesThrough(client)
   return {
     ses: reader(log, {
       provider: 'ses',
@@ -50,6 +45,16 @@ export function openHooks({ topics, client, log }: HookNeeds): Record<Provider, 
       events: readScalewayEvents,
     }),
   }
+}
+
+export function certificatesThrough(client: HookNeeds['client']) {
+  const get = (url: string) => client.request({ url, maxBytes: 100_000, timeoutMs: 10_000 })
+  const certificate = rememberCertificates(async (url) => {
+    const { status, body } = await get(url)
+    if (status !== 200) throw new Error(`${url} answered ${status}`)
+    return body.toString()
+  })
+  return { certificate, get }
 }
 
 function reader<E extends Envelope>(log: Log, way: Way<E>): ReadFeedback {
@@ -76,7 +81,7 @@ const refusals = {
   unavailable: feedbackUnavailable,
 }
 
-function refusalOf(error: unknown): unknown {
+export function refusalOf(error: unknown): unknown {
   if (!(error instanceof SesFault || error instanceof ScalewayFault)) return error
   const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return Object.assign(refusals[error.code]({ message }), { cause: error })

@@ -13,6 +13,7 @@ import type { Probes } from '../features/discovery/health.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
+import type { SmsNeeds } from '../features/sms/send-sms.ts'
 import {
   getAggregatedReport,
   getEmailReports,
@@ -41,6 +42,7 @@ import { contactOperations } from './contact-operations.ts'
 import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { senderOperations } from './sender-operations.ts'
+import { smsOperations } from './sms.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 import { webhookOperations } from './webhook-operations.ts'
 
@@ -59,6 +61,7 @@ export type OperationNeeds = {
   inFlightMessages: number
   domains: DomainNeeds
   webhooks: WebhookNeeds
+  sms: SmsNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -71,6 +74,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     }),
     getHealth(needs.probes),
     ...transactionalOperations(fetching),
+    ...smsOperations(needs.sms),
     ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn,
     validateMessage(needs.dns),
@@ -149,6 +153,7 @@ export function declarationsOnly(): Operation[] {
     inFlightMessages: 0,
     domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
     webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
+    sms: { stop: { text: 'STOP 36111', byUpstream: false } },
   })
 }
 

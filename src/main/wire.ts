@@ -26,6 +26,8 @@ import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
+import { smsNeedsOf } from './sms.ts'
+import { openSmsHooks } from './sms-hooks.ts'
 import { targetCheck } from './webhooks.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
@@ -94,7 +96,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     trackingKeys: needs.trackingKeys,
     unsubscribeKeys,
     optinKeys,
-    hooks: hooksOf(needs),
+    ...hooksOf(needs),
     metrics: openMetrics(),
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
@@ -127,6 +129,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
     webhooks: { secretKeys, checkTarget: targetCheck(config) },
+    sms: smsNeedsOf(config),
   })
   return [...declared, ...extraOperations]
 }
@@ -143,9 +146,10 @@ const fetchWith = (client: GuardedRequests) => async (url: string) => {
   return body
 }
 
-function hooksOf({ config, hookClient, log }: ServiceNeeds): ReturnType<typeof openHooks> {
+function hooksOf({ config, hookClient, log }: ServiceNeeds) {
   const client = hookClient ?? lazyGuardedClient({ allowPrivate: false })
-  return openHooks({ topics: config.snsTopics ?? [], client, log })
+  const needs = { topics: config.snsTopics ?? [], client, log }
+  return { hooks: openHooks(needs), smsHooks: openSmsHooks(needs, config.ovhHookToken) }
 }
 
 function probesOf({ transport }: Config): Probes {

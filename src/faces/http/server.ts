@@ -24,12 +24,14 @@ import { type ProbeNeeds, serveProbes } from './probes.ts'
 import { answerBrokenRequest } from './raw-errors.ts'
 import { requestIdOf } from './request-id.ts'
 import { bindOperations } from './routes.ts'
+import { type SmsHookNeeds, serveSmsHooks } from './sms-hooks.ts'
 import { serveTracking, type TrackingFaceNeeds } from './tracking.ts'
 import { isOfPage, sendPage, serveUnsubscribe, type UnsubscribeNeeds } from './unsubscribe.ts'
 
 export type HttpNeeds = PageNeeds &
   ProbeNeeds &
   HookFaceNeeds &
+  SmsHookNeeds &
   TrackingFaceNeeds &
   UnsubscribeNeeds & { operations: Operation[]; trustedProxies: number }
 
@@ -89,6 +91,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   serveTracking(app, needs)
   serveExports(app, needs)
   await serveHooks(app, needs)
+  await serveSmsHooks(app, needs)
   await serveUnsubscribe(app, needs)
   await serveMirror(app, needs)
   await servePages(app, needs)
