@@ -7,6 +7,7 @@ import type { Transport } from '../kernel/ports.ts'
 import { within } from '../kernel/within.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { openDatabase } from './database.ts'
+import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { openTransport } from './transports.ts'
 
@@ -28,6 +29,7 @@ export async function runChecks(): Promise<Check[]> {
     await checkDataFolder(config),
     await checkDatabase(config),
     await checkTransport(config),
+    await checkSmsTransport(config),
     await checkDns(config),
   ]
 }
@@ -99,6 +101,23 @@ async function checkTransport(config: Config): Promise<Check> {
     return { name, state: 'ok', detail: `${kind}: the upstream is ready` }
   } catch (error) {
     const mend = 'check POSTHORN_TRANSPORT, the credentials and that the upstream can be reached from here'
+    return { name, state: 'failed', detail: `${kind}: ${oneLine(error)}`, mend }
+  } finally {
+    await transport.close()
+  }
+}
+
+async function checkSmsTransport(config: Config): Promise<Check> {
+  const name = 'SMS transport'
+  const transport = await openSmsUpstream(config, () => new Date())
+  if (!transport) return { name, state: 'warning', detail: 'capture: no SMS leaves this machine' }
+  const { kind } = transport
+  try {
+    await within(30_000, transport.verify(), () => new Error('there was no answer in time'))
+    return { name, state: 'ok', detail: `${kind}: the upstream is ready` }
+  } catch (error) {
+    const mend =
+      'check POSTHORN_SMS_TRANSPORT, the credentials and that the upstream can be reached from here'
     return { name, state: 'failed', detail: `${kind}: ${oneLine(error)}`, mend }
   } finally {
     await transport.close()

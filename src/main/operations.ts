@@ -141,6 +141,7 @@ export function declarationsOnly(): Operation[] {
     probes: {
       queue: async () => ({ depth: null, oldest_s: null }),
       transport: () => ({ kind: 'none', state: 'unknown' }),
+      smsTransport: () => ({ kind: 'none', state: 'unknown' }),
     },
     dns: noDns,
     relay: { enabled: false, host: '', port: 0 },

@@ -152,10 +152,13 @@ function hooksOf({ config, hookClient, log }: ServiceNeeds) {
   return { hooks: openHooks(needs), smsHooks: openSmsHooks(needs, config.ovhHookToken) }
 }
 
-function probesOf({ transport }: Config): Probes {
+const kindOf = (transport: string) => transport.split(':')[0] ?? transport
+
+function probesOf({ transport, smsTransport }: Config): Probes {
   return {
     queue: ({ db }) => queueDepth(db),
-    transport: () => ({ kind: transport.split(':')[0] ?? transport, state: 'ok' }),
+    transport: () => ({ kind: kindOf(transport), state: 'ok' }),
+    smsTransport: () => ({ kind: kindOf(smsTransport), state: 'ok' }),
   }
 }
 

@@ -82,7 +82,7 @@ describe('an accepted SMS', () => {
     const { key } = await app.makeAccount()
     accepted(await send({ content: 'very secret', organisationPrefix: 'hidden' }, key))
     await send({ content: 'very secret', recipient: '+33612345679x' }, key)
-    const { text, body } = await app.call('GET', '/api/v1/audit', { key })
+    const { text, body } = await app.call('GET', '/api/v1/audit-logs', { key })
     assert.equal(body.data.filter((line: { operation: string }) => line.operation.includes('sms')).length, 2)
     assert.doesNotMatch(text, /very secret|hidden|612345678/)
   })
