@@ -22,14 +22,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './read-value.ts'
-import {
-  hookToken,
-  missingForSms,
-  ovhEndpoint,
-  readSmsUrl,
-  smsTransport,
-  stopMention,
-} from './sms-settings.ts'
+import { hookToken, missingForSms, readSmsUrl, smsTransport, stopMention } from './sms-settings.ts'
 import { missingFor, readTransportUrl } from './transport-url.ts'
 
 type Setting<T> = { env: string; doc: string; default?: string; read: Read<T> }
@@ -86,7 +79,7 @@ export const settings = {
     stopMention,
     'STOP 36111',
   ),
-  ovhEndpoint: setting('OVH_ENDPOINT', 'ovh-eu, ovh-ca or an address, for ovh://', ovhEndpoint, 'ovh-eu'),
+  ovhEndpoint: setting('OVH_ENDPOINT', 'ovh-eu, ovh-ca or an address, for ovh://', text, 'ovh-eu'),
   ovhApplicationKey: setting('OVH_APPLICATION_KEY', 'of the application for ovh://', text),
   ovhApplicationSecret: setting('OVH_APPLICATION_SECRET', 'of the application for ovh://', text),
   ovhConsumerKey: setting('OVH_CONSUMER_KEY', 'the right of that application for ovh://', text),

@@ -41,26 +41,24 @@ const endpoints: Record<string, string> = {
   'ovh-ca': 'https://ca.api.ovh.com/1.0',
 }
 
-/** As OVH's own libraries read it; an address of one's own, for emulators. */
-export const ovhEndpoint: Read<string> = (value) => {
+/** As OVH's own libraries read it; an address of one's own, for emulators. Looked at only where OVH is used. */
+export function ovhAddress(value: string): string | undefined {
   const known = Object.hasOwn(endpoints, value) ? endpoints[value] : undefined
-  const own = known ?? httpUrl(value)
-  return own instanceof Fault
-    ? new Fault('must be ovh-eu, ovh-ca or an address such as https://host/1.0')
-    : own
+  const address = known ?? httpUrl(value)
+  return address instanceof Fault ? undefined : address
 }
 
 export const hookToken: Read<string> = (value) =>
   /^[\w-]{16,128}$/.test(value) ? value : new Fault('must have 16 to 128 letters, digits, "-" and "_"')
 
-type Credentials = Partial<
+type Credentials = { ovhEndpoint: string } & Partial<
   Record<
     'awsAccessKeyId' | 'awsSecretAccessKey' | 'ovhApplicationKey' | 'ovhApplicationSecret' | 'ovhConsumerKey',
     string
   >
 >
 
-const needed: Record<SmsUrl['kind'], [keyof Credentials, string][]> = {
+const needed: Record<SmsUrl['kind'], [Exclude<keyof Credentials, 'ovhEndpoint'>, string][]> = {
   capture: [],
   sns: [
     ['awsAccessKeyId', 'AWS_ACCESS_KEY_ID'],
@@ -75,6 +73,8 @@ const needed: Record<SmsUrl['kind'], [keyof Credentials, string][]> = {
 
 /** What else must be set for a transport: a line, or none. */
 export function missingForSms({ kind }: SmsUrl, given: Credentials): string[] {
+  if (kind === 'ovh' && ovhAddress(given.ovhEndpoint) === undefined)
+    return ['OVH_ENDPOINT must be ovh-eu, ovh-ca or an address such as https://host/1.0']
   const missing = needed[kind].filter(([name]) => !given[name]).map(([, env]) => env)
   if (missing.length === 0) return []
   const [are, them] = missing.length === 1 ? ['is', 'it'] : ['are', 'them']

@@ -13,7 +13,7 @@ import type { Operation } from '../kernel/operation.ts'
 import type { SmsTransport } from '../kernel/ports.ts'
 import { type Config, quietAwsSdk } from './config.ts'
 import { lazyGuardedClient } from './guarded-client.ts'
-import { readSmsUrl } from './sms-settings.ts'
+import { ovhAddress, readSmsUrl } from './sms-settings.ts'
 
 export function smsOperations(needs: SmsNeeds): Operation[] {
   return [
@@ -58,14 +58,10 @@ export async function openSmsUpstream(config: SmsConfig, now: () => Date): Promi
 }
 
 function openOvh(config: SmsConfig, service: string, now: () => Date): SmsTransport {
-  const {
-    ovhEndpoint: endpoint,
-    ovhApplicationKey = '',
-    ovhApplicationSecret = '',
-    ovhConsumerKey = '',
-  } = config
+  const { ovhApplicationKey = '', ovhApplicationSecret = '', ovhConsumerKey = '' } = config
+  const endpoint = ovhAddress(config.ovhEndpoint) ?? ''
   // An address that the operator set may be on a private network.
-  const client = lazyGuardedClient({ allowPrivate: !/^https:\/\/\w+\.api\.ovh\.com\//.test(endpoint) })
+  const client = lazyGuardedClient({ allowPrivate: endpoint === config.ovhEndpoint })
   const ovh = openOvhSms({
     service,
     endpoint,
