@@ -70,6 +70,21 @@ create trigger contacts_sms_allowed after update on contacts for each row
   when (old.sms_blacklisted and not new.sms_blacklisted and new.sms is not null)
   execute function lift_sms_optout();
 
+-- A number that said STOP before it was anybody's shows it, and can be allowed again.
+create function keep_sms_optout() returns trigger language plpgsql as $$
+begin
+  new.sms_blacklisted := exists (select 1
+                                   from sms_optouts
+                                  where account_id = new.account_id and phone = new.sms);
+  return new;
+end $$;
+
+create trigger contacts_sms_made before insert on contacts for each row
+  when (new.sms is not null and not new.sms_blacklisted) execute function keep_sms_optout();
+create trigger contacts_sms_changed before update on contacts for each row
+  when (new.sms is not null and not new.sms_blacklisted and new.sms is distinct from old.sms)
+  execute function keep_sms_optout();
+
 -- Webhooks of the channel sms are a type of their own; the words that they ask for stand in told_of as event types.
 alter table webhooks drop constraint webhooks_type_check;
 alter table webhooks add constraint webhooks_type_check check (type in ('transactional', 'marketing', 'sms'));

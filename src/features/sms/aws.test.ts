@@ -228,6 +228,20 @@ describe('answers', () => {
     assert.equal((await send({ recipient }, one.key)).status, 201)
   })
 
+  test('a contact made later shows that its number said STOP, and can be allowed again', async () => {
+    const { key } = await app.makeAccount()
+    const recipient = '+33612345604'
+    await sentOne({ recipient }, key)
+    await answer(recipient, 'STOP')
+    const contact = (method: string, path: string, body?: object) =>
+      app.call(method, `/v3/contacts${path}`, { key, body })
+    await contact('POST', '', { email: 'new@example.com', attributes: { SMS: recipient } })
+    assert.equal((await contact('GET', '/new@example.com')).body.smsBlacklisted, true)
+    await contact('PUT', '/new@example.com', { smsBlacklisted: false })
+    assert.equal((await contact('GET', '/new@example.com')).body.smsBlacklisted, false)
+    assert.equal((await send({ recipient }, key)).status, 201)
+  })
+
   test('an answer names the SMS that it answers, and may say anything', async () => {
     const recipient = '+33612345603'
     const first = await sentOne({ recipient })
