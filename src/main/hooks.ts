@@ -14,19 +14,18 @@ import {
 } from '../features/messages/feedback-refusals.ts'
 import type { Feedback } from '../features/messages/record-feedback.ts'
 import type { Log } from '../kernel/log.ts'
-import type { UpstreamEvent } from '../kernel/ports.ts'
 
 export type HookNeeds = { topics: readonly string[]; client: Pick<GuardedClient, 'request'>; log: Log }
 
 type Provider = Feedback['provider']
 
-type Envelope = { type: string; messageId: string; topicArn: string; message: string }
+type Envelope = { type: string; messageId: string; topicArn: string; message: string; at: Date }
 
-type Way<E extends Envelope> = {
-  provider: Provider
+type Way<E extends Envelope, P extends string, T> = {
+  provider: P
   verify(body: Buffer, now: Date): Promise<E>
   confirm(envelope: E): Promise<void>
-  events(message: string): UpstreamEvent[]
+  events(message: string, at: Date): T[]
 }
 
 export function openHooks({ topics, client, log }: HookNeeds): Record<Provider, ReadFeedback> {
@@ -57,12 +56,18 @@ export function certificatesThrough(client: HookNeeds['client']) {
   return { certificate, get }
 }
 
-function reader<E extends Envelope>(log: Log, way: Way<E>): ReadFeedback {
+export type Read<P extends string, T> = (
+  body: Buffer,
+  now: Date,
+) => Promise<{ provider: P; id: string; events: T[] } | null>
+
+export function reader<E extends Envelope, P extends string, T>(log: Log, way: Way<E, P, T>): Read<P, T> {
   return async (body, now) => {
     try {
       const envelope = await way.verify(body, now)
       const { type, messageId: id, topicArn } = envelope
-      if (type === 'Notification') return { provider: way.provider, id, events: way.events(envelope.message) }
+      if (type === 'Notification')
+        return { provider: way.provider, id, events: way.events(envelope.message, envelope.at) }
       const about = { provider: way.provider, topic: topicArn }
       if (type === 'SubscriptionConfirmation') {
         await way.confirm(envelope)
@@ -81,7 +86,7 @@ const refusals = {
   unavailable: feedbackUnavailable,
 }
 
-export function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown): unknown {
   if (!(error instanceof SesFault || error instanceof ScalewayFault)) return error
   const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return Object.assign(refusals[error.code]({ message }), { cause: error })

@@ -5,23 +5,22 @@ import { readOvhReport } from '../adapters/ovh-sms/reports.ts'
 import { confirmSubscription, verifySnsMessage } from '../adapters/ses/sns.ts'
 import type { SmsHooks } from '../faces/http/sms-hooks.ts'
 import { feedbackMalformed } from '../features/messages/feedback-refusals.ts'
-import type { SmsFeedback } from '../features/sms/record-reports.ts'
+import type { SmsReport } from '../kernel/ports.ts'
 import { notFound } from '../kernel/refusals.ts'
-import { certificatesThrough, type HookNeeds, refusalOf } from './hooks.ts'
+import { certificatesThrough, type HookNeeds, reader } from './hooks.ts'
 
-export function openSmsHooks(needs: HookNeeds, ovhToken: string | undefined): SmsHooks {
-  const { certificate, get } = certificatesThrough(needs.client)
+export function openSmsHooks({ topics, client, log }: HookNeeds, ovhToken: string | undefined): SmsHooks {
+  const { certificate, get } = certificatesThrough(client)
+  const readSns = reader(log, {
+    provider: 'sns-sms',
+    verify: (body, now) => verifySnsMessage(body, { topics, certificate, now }),
+    confirm: (envelope) => confirmSubscription(envelope, get),
+    events: awsReports,
+  })
   return {
     sns: async (body, now) => {
-      try {
-        const envelope = await verifySnsMessage(body, { topics: needs.topics, certificate, now })
-        if (envelope.type === 'Notification') return awsFeedback(envelope)
-        if (envelope.type === 'SubscriptionConfirmation') await confirmSubscription(envelope, get)
-        needs.log.info({ topic: envelope.topicArn, type: envelope.type }, 'subscription to reports about SMS')
-        return null
-      } catch (error) {
-        throw refusalOf(error)
-      }
+      const read = await readSns(body, now)
+      return read && { provider: read.provider, id: read.id, reports: read.events }
     },
     ovh: async (token, query, now) => {
       if (ovhToken === undefined || !isSame(token, ovhToken)) throw notFound()
@@ -34,18 +33,10 @@ export function openSmsHooks(needs: HookNeeds, ovhToken: string | undefined): Sm
   }
 }
 
-function awsFeedback({
-  messageId,
-  message,
-  at,
-}: {
-  messageId: string
-  message: string
-  at: Date
-}): SmsFeedback {
+function awsReports(message: string, at: Date): SmsReport[] {
   const reports = readAwsReports(message, at)
   if (!reports) throw feedbackMalformed()
-  return { provider: 'sns-sms', id: messageId, reports }
+  return reports
 }
 
 function isSame(given: string, wanted: string): boolean {
