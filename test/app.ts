@@ -8,6 +8,7 @@ import { type Log, silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
 import { readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
+import { openSmsDelivery } from '../src/main/sms.ts'
 import { openWebhooks } from '../src/main/webhooks.ts'
 import { openPools, openService, openTrackingKeys, type Pools, type ServiceNeeds } from '../src/main/wire.ts'
 
@@ -71,6 +72,8 @@ export type AppOptions = {
   storage?: ServiceNeeds['storage']
   /** Starts the delivery engine too. */
   deliver?: true
+  /** Starts the delivery of SMS too. */
+  sms?: true
   /** Starts the calls of webhooks too. */
   webhooks?: true
   /** Instead of a silent one. */
@@ -87,6 +90,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const delivery =
     options.deliver &&
     (await openDelivery({ config, db: pools.db, log, now, trackingKeys, baseUrl: 'http://test' }))
+  const sms = options.sms && (await openSmsDelivery({ config, db: pools.db, log, now }))
   const webhooks = options.webhooks && openWebhooks({ config, pools, log, now })
   const service = await openService({
     config,
@@ -94,7 +98,10 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
     log,
     strict: true,
     baseUrl: 'http://test',
-    afterAct: delivery?.wake,
+    afterAct: () => {
+      delivery?.wake()
+      if (sms) sms.wake()
+    },
     trackingKeys,
     ...options,
   })
@@ -102,6 +109,7 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   after(async () => {
     await service.http.close()
     await delivery?.stop()
+    if (sms) await sms.stop()
     if (webhooks) await webhooks.stop()
     await pools.close()
   })

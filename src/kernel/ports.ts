@@ -117,3 +117,61 @@ export type FileStorage = {
   /** Throws with a reason that a person can act on. */
   verify(): Promise<void>
 }
+
+/** One SMS for one number. */
+export type SmsHandover = {
+  /** Our own identifier, for the upstream's reports. */
+  id: string
+  accountId: string
+  sender: string
+  /** E.164 with its plus. */
+  recipient: string
+  content: string
+  encoding: 'gsm7' | 'ucs2'
+  type: 'transactional' | 'marketing'
+  /** After so long it must not be delivered any more; null: whenever it can be. */
+  lifeSeconds: number | null
+}
+
+/** What becomes of an SMS after the hand-over. `rejected`: nobody takes it as it is. */
+export type SmsFailure = 'soft_bounce' | 'hard_bounce' | 'blocked' | 'rejected'
+
+export type SmsOutcome =
+  | { kind: 'accepted'; upstreamId: string | null }
+  /** As with email. */
+  | { kind: 'deferred'; fault: 'message' | 'transport'; message: string; retryAfterMs?: number }
+  | { kind: 'failed'; as: SmsFailure; message: string }
+  /** The upstream may or may not have it. */
+  | { kind: 'uncertain'; message: string; retryAfterMs?: number }
+
+export type SmsTransport = {
+  kind: string
+  /** How many hand-overs may be under way at once. */
+  concurrency: number
+  /** The upstream cannot be told of less. */
+  shortestLifeSeconds: number
+  send(handover: SmsHandover): Promise<SmsOutcome>
+  /** Throws with a reason that a person can act on. */
+  verify(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What an upstream tells later: about an SMS that it took, or that its recipient answered. */
+export type SmsReport =
+  | {
+      kind: 'status'
+      /** `sent`: the upstream has it, and nothing more is known. `accepted`: the operator has it. */
+      type: 'sent' | 'accepted' | 'delivered' | SmsFailure
+      messageRef: string | null
+      upstreamId: string
+      at: Date
+      description: string
+    }
+  | {
+      kind: 'reply'
+      from: string
+      text: string
+      /** Of the SMS that is answered, where it is known. */
+      upstreamId: string | null
+      at: Date
+    }

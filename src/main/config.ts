@@ -23,6 +23,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './read-value.ts'
+import { hookToken, missingForSms, readSmsUrl, smsTransport, stopMention } from './sms-settings.ts'
 import { missingFor, readTransportUrl } from './transport-url.ts'
 
 type Setting<T> = { env: string; doc: string; default?: string; read: Read<T> }
@@ -76,8 +77,8 @@ export const settings = {
     'address of the server for s3:// that is not Amazon’s',
     httpUrl,
   ),
-  awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', 'of the key for ses:// and s3://', text),
-  awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', 'of the key for ses:// and s3://', text),
+  awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', 'of the key for ses://, sns:// and s3://', text),
+  awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', 'of the key for ses://, sns:// and s3://', text),
   awsSessionToken: setting('AWS_SESSION_TOKEN', 'of that key, when it is a temporary one', text),
   awsEndpoint: setting('POSTHORN_AWS_ENDPOINT', 'address of an emulator instead of Amazon’s', httpUrl),
   scalewayKey: setting('SCW_SECRET_KEY', 'secret key for scaleway://', text),
@@ -89,6 +90,22 @@ export const settings = {
     httpUrl,
   ),
   scalewaySmtp: setting('POSTHORN_SCALEWAY_SMTP', 'relay for what their interface cannot carry', smtpUrl),
+  smsTransport: setting('POSTHORN_SMS_TRANSPORT', 'where SMS go', smsTransport, 'capture'),
+  smsStop: setting(
+    'POSTHORN_SMS_STOP',
+    'what marketing SMS end with; its number must be one of yours',
+    stopMention,
+    'STOP 36111',
+  ),
+  ovhEndpoint: setting('OVH_ENDPOINT', 'ovh-eu, ovh-ca or an address, for ovh://', text, 'ovh-eu'),
+  ovhApplicationKey: setting('OVH_APPLICATION_KEY', 'of the application for ovh://', text),
+  ovhApplicationSecret: setting('OVH_APPLICATION_SECRET', 'of the application for ovh://', text),
+  ovhConsumerKey: setting('OVH_CONSUMER_KEY', 'the right of that application for ovh://', text),
+  ovhHookToken: setting(
+    'POSTHORN_OVH_HOOK_TOKEN',
+    'secret end of /hooks/ovh-sms/…, which OVH calls; not served when absent',
+    hookToken,
+  ),
   snsTopics: setting(
     'POSTHORN_SNS_TOPICS',
     'topics (ARN) whose feedback is taken, with commas between',
@@ -159,6 +176,9 @@ type Required =
   | 'transport'
   | 'mediaStorage'
   | 's3Region'
+  | 'smsTransport'
+  | 'smsStop'
+  | 'ovhEndpoint'
   | 'rateLimitFactor'
   | 'retryFactor'
   | 'leaseSeconds'
@@ -181,7 +201,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return [name, value]
   })
   const config = Object.fromEntries(entries)
-  if (faults.length === 0) faults.push(...missingFor(readTransportUrl(config.transport), config))
+  if (faults.length === 0) {
+    faults.push(...missingFor(readTransportUrl(config.transport), config))
+    faults.push(...missingForSms(readSmsUrl(config.smsTransport), config))
+  }
   if (faults.length > 0) throw new ConfigFault(faults.join('\n'))
   return config
 }
@@ -194,6 +217,7 @@ const hidden = new Set([
   'POSTHORN_TRANSPORT',
   'POSTHORN_SCALEWAY_SMTP',
   'POSTHORN_SECRET_KEY',
+  'POSTHORN_OVH_HOOK_TOKEN',
 ])
 
 function shown(env: string, given: string | undefined): string {

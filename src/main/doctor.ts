@@ -8,6 +8,7 @@ import { within } from '../kernel/within.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { openDatabase } from './database.ts'
 import { openMediaStorage } from './media.ts'
+import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { openTransport } from './transports.ts'
 
@@ -30,6 +31,7 @@ export async function runChecks(): Promise<Check[]> {
     await checkDatabase(config),
     await checkTransport(config),
     await checkMedia(config),
+    await checkSmsTransport(config),
     await checkDns(config),
   ]
 }
@@ -116,6 +118,23 @@ async function checkMedia(config: Config): Promise<Check> {
   } catch (error) {
     const mend = 'check POSTHORN_MEDIA_STORAGE, and that this user or key may write there'
     return { name, state: 'failed', detail: `${storage.kind}: ${oneLine(error)}`, mend }
+  }
+}
+
+async function checkSmsTransport(config: Config): Promise<Check> {
+  const name = 'SMS transport'
+  const transport = await openSmsUpstream(config, () => new Date())
+  if (!transport) return { name, state: 'warning', detail: 'capture: no SMS leaves this machine' }
+  const { kind } = transport
+  try {
+    await within(30_000, transport.verify(), () => new Error('there was no answer in time'))
+    return { name, state: 'ok', detail: `${kind}: the upstream is ready` }
+  } catch (error) {
+    const mend =
+      'check POSTHORN_SMS_TRANSPORT, the credentials and that the upstream can be reached from here'
+    return { name, state: 'failed', detail: `${kind}: ${oneLine(error)}`, mend }
+  } finally {
+    await transport.close()
   }
 }
 

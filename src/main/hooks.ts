@@ -14,28 +14,22 @@ import {
 } from '../features/messages/feedback-refusals.ts'
 import type { Feedback } from '../features/messages/record-feedback.ts'
 import type { Log } from '../kernel/log.ts'
-import type { UpstreamEvent } from '../kernel/ports.ts'
 
 export type HookNeeds = { topics: readonly string[]; client: Pick<GuardedClient, 'request'>; log: Log }
 
 type Provider = Feedback['provider']
 
-type Envelope = { type: string; messageId: string; topicArn: string; message: string }
+type Envelope = { type: string; messageId: string; topicArn: string; message: string; at: Date }
 
-type Way<E extends Envelope> = {
-  provider: Provider
+type Way<E extends Envelope, P extends string, T> = {
+  provider: P
   verify(body: Buffer, now: Date): Promise<E>
   confirm(envelope: E): Promise<void>
-  events(message: string): UpstreamEvent[]
+  events(message: string, at: Date): T[]
 }
 
 export function openHooks({ topics, client, log }: HookNeeds): Record<Provider, ReadFeedback> {
-  const get = (url: string) => client.request({ url, maxBytes: 100_000, timeoutMs: 10_000 })
-  const certificate = rememberCertificates(async (url) => {
-    const { status, body } = await get(url)
-    if (status !== 200) throw new Error(`${url} answered ${status}`)
-    return body.toString()
-  })
+  const { certificate, get } = certificatesThrough(client)
   return {
     ses: reader(log, {
       provider: 'ses',
@@ -52,12 +46,28 @@ export function openHooks({ topics, client, log }: HookNeeds): Record<Provider, 
   }
 }
 
-function reader<E extends Envelope>(log: Log, way: Way<E>): ReadFeedback {
+export function certificatesThrough(client: HookNeeds['client']) {
+  const get = (url: string) => client.request({ url, maxBytes: 100_000, timeoutMs: 10_000 })
+  const certificate = rememberCertificates(async (url) => {
+    const { status, body } = await get(url)
+    if (status !== 200) throw new Error(`${url} answered ${status}`)
+    return body.toString()
+  })
+  return { certificate, get }
+}
+
+export type Read<P extends string, T> = (
+  body: Buffer,
+  now: Date,
+) => Promise<{ provider: P; id: string; events: T[] } | null>
+
+export function reader<E extends Envelope, P extends string, T>(log: Log, way: Way<E, P, T>): Read<P, T> {
   return async (body, now) => {
     try {
       const envelope = await way.verify(body, now)
       const { type, messageId: id, topicArn } = envelope
-      if (type === 'Notification') return { provider: way.provider, id, events: way.events(envelope.message) }
+      if (type === 'Notification')
+        return { provider: way.provider, id, events: way.events(envelope.message, envelope.at) }
       const about = { provider: way.provider, topic: topicArn }
       if (type === 'SubscriptionConfirmation') {
         await way.confirm(envelope)

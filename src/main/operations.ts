@@ -14,6 +14,7 @@ import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import type { MediaNeeds } from '../features/media/api.v3.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
+import type { SmsNeeds } from '../features/sms/send-sms.ts'
 import {
   getAggregatedReport,
   getEmailReports,
@@ -48,6 +49,7 @@ import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { mediaOperations } from './media.ts'
 import { senderOperations } from './sender-operations.ts'
+import { smsOperations } from './sms.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 import { webhookOperations } from './webhook-operations.ts'
 
@@ -67,6 +69,7 @@ export type OperationNeeds = {
   domains: DomainNeeds
   webhooks: WebhookNeeds
   media: Omit<MediaNeeds, 'baseUrl'>
+  sms: SmsNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -79,6 +82,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     }),
     getHealth(needs.probes),
     ...transactionalOperations(fetching),
+    ...smsOperations(needs.sms),
     ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn,
     validateMessage(needs.dns),
@@ -158,6 +162,7 @@ export function declarationsOnly(): Operation[] {
     probes: {
       queue: async () => ({ depth: null, oldest_s: null }),
       transport: () => ({ kind: 'none', state: 'unknown' }),
+      smsTransport: () => ({ kind: 'none', state: 'unknown' }),
     },
     dns: noDns,
     relay: { enabled: false, host: '', port: 0 },
@@ -171,6 +176,7 @@ export function declarationsOnly(): Operation[] {
     domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
     webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
     media: { storage: noStorage, log: silentLog, fetchImage: fetchNothing },
+    sms: { stop: { text: 'STOP 36111', byUpstream: false } },
   })
 }
 

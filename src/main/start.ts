@@ -11,6 +11,7 @@ import { openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaJob } from './media.ts'
 import { migrate } from './migrate.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
+import { openSmsDelivery } from './sms.ts'
 import { sparePort } from './spare-port.ts'
 import { openWebhooks } from './webhooks.ts'
 import { dnsOf, openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
@@ -76,8 +77,12 @@ async function startRoles({
     const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
     const running = startJobs([...jobs, openMediaJob(config, log)], { db: pools.db, log, now })
     const webhooks = openWebhooks({ config, pools, log, now })
-    stops.push(delivery.stop, webhooks.stop, running.stop)
-    wake = delivery.wake
+    const sms = await openSmsDelivery({ config, db: pools.db, log, now })
+    stops.push(delivery.stop, sms.stop, webhooks.stop, running.stop)
+    wake = () => {
+      delivery.wake()
+      sms.wake()
+    }
   }
   // Where this process runs no relay, another one with the same settings does.
   let relay = relayFacts(config)

@@ -28,6 +28,8 @@ import { openServiceMetrics } from './metrics.ts'
 import { declareOperations } from './operations.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
+import { smsNeedsOf } from './sms.ts'
+import { openSmsHooks } from './sms-hooks.ts'
 import { targetCheck } from './webhooks.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
@@ -101,7 +103,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     trackingKeys: needs.trackingKeys,
     unsubscribeKeys,
     optinKeys,
-    hooks: hooksOf(needs),
+    ...hooksOf(needs),
     metrics: openServiceMetrics(pools.db),
     storage,
     metricsToken: config.metricsToken,
@@ -142,6 +144,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
     webhooks: { secretKeys, checkTarget: targetCheck(config) },
+    sms: smsNeedsOf(config),
   })
   return [...declared, ...extraOperations]
 }
@@ -158,15 +161,19 @@ const fetchWith = (client: GuardedRequests, maxBytes: number) => async (url: str
   return body
 }
 
-function hooksOf({ config, hookClient, log }: ServiceNeeds): ReturnType<typeof openHooks> {
+function hooksOf({ config, hookClient, log }: ServiceNeeds) {
   const client = hookClient ?? lazyGuardedClient({ allowPrivate: false })
-  return openHooks({ topics: config.snsTopics ?? [], client, log })
+  const needs = { topics: config.snsTopics ?? [], client, log }
+  return { hooks: openHooks(needs), smsHooks: openSmsHooks(needs, config.ovhHookToken) }
 }
 
-function probesOf({ transport }: Config): Probes {
+const kindOf = (transport: string) => transport.split(':')[0] ?? transport
+
+function probesOf({ transport, smsTransport }: Config): Probes {
   return {
     queue: ({ db }) => queueDepth(db),
-    transport: () => ({ kind: transport.split(':')[0] ?? transport, state: 'ok' }),
+    transport: () => ({ kind: kindOf(transport), state: 'ok' }),
+    smsTransport: () => ({ kind: kindOf(smsTransport), state: 'ok' }),
   }
 }
 

@@ -21,6 +21,7 @@ const v3Message = {
   subject: 'Hello',
   textContent: 'Hello.',
 }
+const sms = { sender: 'MyShop', recipient: '+33612345678', content: 'Hello.' }
 const template = {
   templateName: 'Welcome',
   subject: 'Welcome',
@@ -42,6 +43,8 @@ const examples: Record<string, Partial<Example>> = {
   'settings.update': { body: { click_tracking: true } },
   'suppression.create': { body: { email: 'gone@example.com' } },
   'v3.email.send': { body: v3Message },
+  'v3.sms.send': { body: sms },
+  'v3.sms.send_async': { body: sms },
   'v3.email.log': { path: '/v3/smtp/emails?email=anna@example.com' },
   'v3.template.create': { body: template },
   'v3.template.get': { path: '/v3/smtp/templates/1' },

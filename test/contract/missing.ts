@@ -1,6 +1,5 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
-  'POST /v3/transactionalSMS/sms',
   'GET /v3/outreach/campaigns',
   'POST /v3/outreach/campaigns',
   'GET /v3/outreach/campaigns/{id}',
@@ -29,4 +28,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 26
+export const missingAtMost = 25

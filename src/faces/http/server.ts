@@ -25,6 +25,7 @@ import { type ProbeNeeds, serveProbes } from './probes.ts'
 import { answerBrokenRequest } from './raw-errors.ts'
 import { requestIdOf } from './request-id.ts'
 import { bindOperations } from './routes.ts'
+import { type SmsHookNeeds, serveSmsHooks } from './sms-hooks.ts'
 import { serveTracking, type TrackingFaceNeeds } from './tracking.ts'
 import { isOfPage, sendPage, serveUnsubscribe, type UnsubscribeNeeds } from './unsubscribe.ts'
 import { bindUploads } from './uploads.ts'
@@ -32,6 +33,7 @@ import { bindUploads } from './uploads.ts'
 export type HttpNeeds = PageNeeds &
   ProbeNeeds &
   HookFaceNeeds &
+  SmsHookNeeds &
   TrackingFaceNeeds &
   MediaFaceNeeds &
   UnsubscribeNeeds & { operations: Operation[]; trustedProxies: number }
@@ -95,6 +97,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   serveExports(app, needs)
   serveMedia(app, needs)
   await serveHooks(app, needs)
+  await serveSmsHooks(app, needs)
   await serveUnsubscribe(app, needs)
   await serveMirror(app, needs)
   await servePages(app, needs)

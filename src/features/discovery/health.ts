@@ -4,12 +4,14 @@ import { closed, orNull, words } from '../../kernel/schema.ts'
 import { pingDatabase } from './queries.ts'
 
 const State = words(['ok', 'down'])
+const Transport = closed({ kind: Type.String(), state: words(['ok', 'failing', 'unknown']) })
 
 export const Health = closed({
   status: words(['ok', 'degraded', 'down']),
   database: closed({ state: State, latency_ms: orNull(Type.Number()), version: orNull(Type.String()) }),
   queue: closed({ depth: orNull(Type.Integer()), oldest_s: orNull(Type.Integer()) }),
-  transport: closed({ kind: Type.String(), state: words(['ok', 'failing', 'unknown']) }),
+  transport: Transport,
+  sms_transport: Transport,
   /** Beside the report, so that a 503 here reads like every other error of /api/v1. */
   error: Type.Optional(
     closed({
@@ -28,6 +30,7 @@ export type Health = Static<typeof Health>
 export type Probes = {
   queue: (ctx: Ctx) => Promise<Health['queue']>
   transport: () => Health['transport']
+  smsTransport: () => Health['sms_transport']
 }
 
 export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
@@ -40,6 +43,7 @@ export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
     database: { state: 'ok', latency_ms: latency, version },
     queue: await probes.queue(ctx),
     transport,
+    sms_transport: probes.smsTransport(),
   }
 }
 
@@ -49,6 +53,7 @@ export function databaseDown(probes: Probes): Health {
     database: { state: 'down', latency_ms: null, version: null },
     queue: { depth: null, oldest_s: null },
     transport: probes.transport(),
+    sms_transport: probes.smsTransport(),
     error: {
       code: 'database_unavailable',
       message: 'The database cannot be reached.',

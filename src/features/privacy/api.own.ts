@@ -35,6 +35,8 @@ export const exportContactOwn = operation({
     automation_runs: Rows,
     senders: Rows,
     webhooks: Rows,
+    sms: Rows,
+    sms_optout: orNull(Type.Object({})),
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

@@ -9,6 +9,8 @@ export type Person = {
   email: string
   /** The address as a regular expression, for texts that it stands in. */
   pattern: string
+  /** The contact's telephone number. */
+  phone: string | null
 }
 
 export type LinePage = { after: string | undefined; limit: number }
@@ -127,14 +129,14 @@ export function eraseQueuedWebhooks(db: Db, who: Person) {
   return db.run(sql`
     delete from webhook_queue
      where account_id = ${who.accountId}
-       and (email = ${who.email} or message_id = any(array${messageIds(who)}))`)
+       and (email in (${who.email}, ${who.phone}) or message_id = any(array${messageIds(who)}))`)
 }
 
 export function eraseWebhooks(db: Db, who: Person) {
   return db.run(sql`
     delete from webhook_deliveries
      where account_id = ${who.accountId}
-       and (email = ${who.email} or message_id = any(array${messageIds(who)}))`)
+       and (email in (${who.email}, ${who.phone}) or message_id = any(array${messageIds(who)}))`)
 }
 
 export function eraseOptins(db: Db, { accountId, email }: Person) {

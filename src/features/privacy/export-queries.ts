@@ -5,7 +5,7 @@ import type { LinePage } from './erase-queries.ts'
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
-type Who = { accountId: string; email: string; pattern: string }
+type Who = { accountId: string; email: string; pattern: string; phone: string | null }
 
 const contactId = ({ accountId, email }: Who) =>
   sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
@@ -179,9 +179,9 @@ export function exportRuns(db: Db, who: Who) {
 }
 
 /** What was told of them to others, and what is about to be. */
-export function exportWebhooks(db: Db, { accountId, email }: Who) {
+export function exportWebhooks(db: Db, { accountId, email, phone }: Who) {
   const about = sql`
-    (email = ${email}
+    (email in (${email}, ${phone})
      or message_id = any(array(select id from messages where account_id = ${accountId} and recipient = ${email})))`
   return db.one(
     Rows,

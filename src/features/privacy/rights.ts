@@ -6,20 +6,22 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
+import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
-function personOf(ctx: Ctx, given: string): erase.Person {
+async function personOf(ctx: Ctx, given: string): Promise<erase.Person> {
   const email = normalEmail(given)
   if (email === undefined)
     throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
   // Whole addresses only: ann@example.com does not stand in joann@example.com, nor in ann@example.com.au.
   const literal = email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   const pattern = `(?<![a-z0-9!#$%&'*+/=?^_\`{|}~.-])${literal}(?![a-z0-9-]|\\.[a-z0-9])`
-  return { accountId: ctx.caller.accountId, email, pattern }
+  const { accountId } = ctx.caller
+  return { accountId, email, pattern, phone: await sms.findPhone(ctx.db, accountId, email) }
 }
 
 export async function exportPerson(ctx: Ctx, given: string) {
-  const who = personOf(ctx, given)
+  const who = await personOf(ctx, given)
   const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>) => (await asked).rows
   const [contact = null] = await rows(tell.exportContact(ctx.db, who))
   return {
@@ -40,6 +42,8 @@ export async function exportPerson(ctx: Ctx, given: string) {
     automation_runs: await rows(tell.exportRuns(ctx.db, who)),
     senders: await rows(tell.exportSenders(ctx.db, who)),
     webhooks: await rows(tell.exportWebhooks(ctx.db, who)),
+    sms: await rows(sms.exportSms(ctx.db, who)),
+    sms_optout: (await rows(sms.exportSmsOptout(ctx.db, who)))[0] ?? null,
   }
 }
 
@@ -91,6 +95,8 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['webhooks_under_way', erase.eraseQueuedWebhooks],
   ['webhooks', erase.eraseWebhooks],
   ['events', erase.eraseEvents],
+  ['sms_events', sms.eraseSmsEvents],
+  ['sms', sms.eraseSms],
   ['attachments', erase.eraseAttachments],
   ['queue', erase.eraseQueueRows],
   ['captured', erase.eraseCaptured],
@@ -106,16 +112,18 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
 ]
 
 export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
-  const who = personOf(ctx, given)
+  const who = await personOf(ctx, given)
   const erased: Partial<Record<Source, number>> = {}
   await holdAgainstExports(ctx.db, who.accountId)
   erased.automation_runs = await erase.eraseRuns(ctx.db, who)
   await erase.lockMessages(ctx.db, who)
+  await sms.lockSms(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await erase.eraseFromCopies(ctx.db, who)
   erased.bodies = await erase.eraseBodies(ctx.db, who)
   erased.messages = await erase.eraseMessages(ctx.db, who)
   await erase.eraseUnsuppression(ctx.db, who)
+  erased.sms_optout = await sms.keepPhoneHash(ctx.db, who, ctx.now)
   erased.suppression = await erase.keepHash(ctx.db, who, { id: newUuid(), at: ctx.now })
   return erased as Record<Source, number>
 }

@@ -28,6 +28,9 @@ export const sources = {
   senders: 'senders',
   webhook_queue: 'webhooks_under_way',
   webhook_deliveries: 'webhooks',
+  sms_messages: 'sms',
+  sms_events: 'sms_events',
+  sms_optouts: 'sms_optout',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]

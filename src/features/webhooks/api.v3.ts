@@ -24,7 +24,9 @@ export const write = { area: 'Webhooks', scope: 'settings.write', effect: 'chang
 export const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const params = closed({ id: Id })
 
-const known = types.map((type) => `${type}: ${Object.keys(eventWords[type]).join(', ')}`).join('. ')
+const known = Object.entries(eventWords)
+  .map(([type, ofType]) => `${type}: ${Object.keys(ofType).join(', ')}`)
+  .join('. ')
 
 export const listWebhooksV3 = ({ secretKeys }: WebhookNeeds) =>
   operation({

@@ -17,7 +17,7 @@ import {
   replayDelivery,
   statuses,
 } from './delivery-queries.ts'
-import { payloadWords } from './events.ts'
+import { payloadWordOf } from './events.ts'
 import { deliveryId } from './payload.ts'
 import type { WebhookRow } from './queries.ts'
 import { sampleOf } from './sample.ts'
@@ -123,7 +123,7 @@ export const testWebhookV3 = operation({
 }).run(async (ctx, { params: { id }, body }) => {
   const webhook = await readEnabled(ctx, id)
   const asked = given(body?.event) ?? webhook.events[0] ?? ''
-  const event = payloadWords[asked]
+  const event = payloadWordOf(webhook.type, asked)
   if (event === undefined || !webhook.events.includes(asked))
     throw invalidParameter({ message: `event must be one of ${webhook.events.join(', ')}`, param: 'event' })
   const { timezone } = await readSettings(ctx)

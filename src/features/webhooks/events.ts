@@ -1,7 +1,8 @@
 // The words a webhook subscribes with, and what they stand for.
 
 export const types = ['transactional', 'marketing'] as const
-export type WebhookType = (typeof types)[number]
+/** Those of the channel sms are transactional to the caller and a type of their own here. */
+export type WebhookType = (typeof types)[number] | 'sms'
 
 // Each with the type of a message's event that brings it; null: it is about something else.
 const shared = {
@@ -27,11 +28,36 @@ export const words: Record<WebhookType, Record<string, string | null>> = {
     uniqueOpened: 'open',
   },
   marketing: { ...shared, listAddition: null, contactUpdated: null, contactDeleted: null },
+  // Each with the type of an SMS's event that brings it.
+  sms: {
+    sent: 'sent',
+    accepted: 'accepted',
+    delivered: 'delivered',
+    softBounce: 'soft_bounce',
+    hardBounce: 'hard_bounce',
+    rejected: 'rejected',
+    unsubscribe: 'unsubscribed',
+    reply: 'replied',
+    blacklisted: 'blocked',
+    skip: 'skipped',
+    /** The provider's; nobody comes back by SMS here. */
+    subscribe: null,
+  },
 }
 
 export function toldOf(type: WebhookType, events: string[]): string[] {
   return [...new Set(events.flatMap((event) => words[type][event] ?? []))]
 }
+
+// Where the payload of an SMS has another word than the subscription.
+const smsWords: Record<string, string> = {
+  softBounce: 'soft_bounce',
+  hardBounce: 'hard_bounce',
+  reply: 'replied',
+}
+
+export const payloadWordOf = (type: WebhookType, event: string): string | undefined =>
+  type === 'sms' ? (smsWords[event] ?? event) : payloadWords[event]
 
 /** What the payload of a test says, for each of the words. */
 export const payloadWords: Record<string, string> = {

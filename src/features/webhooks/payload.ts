@@ -12,6 +12,7 @@ type Payload = Record<string, unknown>
 
 /** Nothing for an event whose message is gone. */
 export function payloadOf(told: Told, queued: QueuedRow): Payload | undefined {
+  if (queued.data?.msg_status !== undefined) return smsPayload(told, queued)
   if (queued.message_id === null) return otherPayload(told, queued)
   if (queued.recipient === null || queued.at === null) return undefined
   return messagePayload(told, queued, queued.at)
@@ -140,6 +141,12 @@ function campaignDetailsOf({ event, event_data, list_id }: QueuedRow): Payload {
 }
 
 const listsOf = (list: unknown): number[] => (list === null || list === undefined ? [] : [Number(list)])
+
+/** The rest was written down when it happened, with the SMS. */
+function smsPayload({ webhookId, timezone }: Told, { data }: QueuedRow): Payload {
+  const at = new Date(Number(data?.ts_event) * 1000)
+  return { id: Number(webhookId), ...data, date: dateIn(timezone, at) }
+}
 
 function otherPayload({ webhookId, timezone }: Told, queued: QueuedRow): Payload {
   return {

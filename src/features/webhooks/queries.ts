@@ -54,7 +54,12 @@ export function lockWebhook(db: Db, { accountId, id }: Ref) {
 export function listWebhooks(db: Db, accountId: string, type: WebhookType) {
   return db.many(
     Webhook,
-    sql`select ${columns} from webhooks where account_id = ${accountId} and type = ${type} order by id desc`,
+    sql`
+    select ${columns}
+      from webhooks
+     where account_id = ${accountId}
+       and type in (${type}, ${type === 'transactional' ? 'sms' : type})
+     order by id desc`,
   )
 }
 

@@ -24,7 +24,7 @@ export const ChangeBody = closed(changeable)
 export const CreateBody = closed({
   ...changeable,
   type: Type.Optional(Type.String({ description: `${types.join(' or ')}; transactional when absent` })),
-  channel: Type.Optional(Type.String({ description: 'email' })),
+  channel: Type.Optional(Type.String({ description: 'email (when absent) or sms, which is transactional' })),
 })
 
 export type ChangeBody = Static<typeof ChangeBody>
@@ -36,8 +36,12 @@ export const secretFields = ['url', 'auth', 'headers']
 export function readType(body: Pick<CreateBody, 'type' | 'channel'>): WebhookType {
   const type = given(body.type) ?? 'transactional'
   const channel = given(body.channel) ?? 'email'
+  if (channel === 'sms' && type === 'transactional') return 'sms'
   if (channel !== 'email')
-    throw invalidParameter({ message: 'channel must be email: others have no webhooks', param: 'channel' })
+    throw invalidParameter({
+      message: 'channel must be email, or sms of type transactional',
+      param: 'channel',
+    })
   if (type === 'inbound')
     throw invalidParameter({ message: 'type inbound is not served: no mail is received', param: 'type' })
   const known = types.find((one) => one === type)

@@ -15,12 +15,28 @@ type Sampled = Told & { type: WebhookType; event: string; id: string; at: Date }
 
 export function sampleOf(sampled: Sampled): { email: string | null; data: object } {
   const { event } = sampled
+  if (sampled.type === 'sms') return { email: smsNobody, data: smsSample(sampled) }
   if (event === 'domain_broken')
     return { email: null, data: { domain: 'example.com', reason: 'This is a test.' } }
   const ofContact = contactEvents[event]
   if (ofContact) return { email: nobody, data: ofContact }
   return { email: nobody, data: messagePayload(sampled, sampleRow(sampled), sampled.at) }
 }
+
+const smsNobody = '33600000000'
+
+const smsSample = ({ event, at }: Sampled) => ({
+  to: smsNobody,
+  sms_count: 1,
+  credits_used: 1,
+  messageId: 1_000_000_000_000_000,
+  remaining_credit: 0,
+  msg_status: event,
+  type: 'transactional',
+  reference: 'test',
+  ts_event: Math.floor(at.getTime() / 1000),
+  tag: 'test',
+})
 
 function sampleRow({ webhookId, type, event, id, at }: Sampled): QueuedRow {
   const isCampaign = type === 'marketing'

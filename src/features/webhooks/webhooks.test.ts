@@ -86,7 +86,7 @@ describe('a webhook', () => {
       [{ url, events: 'spam' }, 'invalid_parameter', /events/],
       [{ ...plain, type: 'inbound' }, 'invalid_parameter', /inbound/],
       [{ ...plain, type: 'other' }, 'invalid_parameter', /type must be/],
-      [{ ...plain, channel: 'sms' }, 'invalid_parameter', /channel/],
+      [{ ...plain, channel: 'fax' }, 'invalid_parameter', /channel/],
       [{ ...plain, url: 'ftp://203.0.114.7/' }, 'invalid_parameter', /http or https/],
       [{ ...plain, url: 'nothing' }, 'invalid_parameter', /http or https/],
       [{ ...plain, url: 'https://203.0.114.7/a b' }, 'invalid_parameter', /http or https/],

@@ -34,7 +34,7 @@ const Account = closed({
 })
 
 // The provider's clients show credits as a number; without a quota this one stands for "no end in sight".
-const unlimitedCredits = 1_000_000_000
+export const unlimitedCredits = 1_000_000_000
 
 export type Relay = { enabled: boolean; host: string; port: number }
 

@@ -1,0 +1,160 @@
+// What happens between acceptance and hand-over, and when workers die.
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { kill, startWorker } from '../../../test/faults/worker.ts'
+import { startAwsSms } from '../../../test/stand-ins/aws-sms.ts'
+import { until } from '../../../test/until.ts'
+import { silentLog } from '../../kernel/log.ts'
+import type { SmsHandover, SmsOutcome, SmsTransport } from '../../kernel/ports.ts'
+import { captureSms } from './capture.ts'
+import { startSmsDelivery } from './deliver.ts'
+import { claimSms } from './delivery-queries.ts'
+import { accepted, makeSmsApp, monday } from './fixtures/app.ts'
+
+const app = await makeSmsApp()
+const { send, db } = app
+
+const taken: SmsOutcome = { kind: 'accepted', upstreamId: null }
+
+/** One worker with a transport of the test's own. */
+function work(answer: (handover: SmsHandover) => Promise<SmsOutcome>, concurrency = 5) {
+  const handed: SmsHandover[] = []
+  const transport: SmsTransport = {
+    kind: 'test',
+    concurrency,
+    shortestLifeSeconds: 0,
+    send: (handover) => {
+      handed.push(handover)
+      return answer(handover)
+    },
+    verify: async () => {},
+    close: async () => {},
+  }
+  const now = () => app.clock.at
+  const needs = { db, log: silentLog, now, transport, capture: captureSms(db, now) }
+  const delivery = startSmsDelivery({ ...needs, retryFactor: 1, leaseSeconds: 30 })
+  return { handed, ...delivery }
+}
+
+async function during<T>(worker: ReturnType<typeof work>, task: () => Promise<T>): Promise<T> {
+  try {
+    return await task()
+  } finally {
+    await worker.stop()
+  }
+}
+
+describe('between acceptance and hand-over', () => {
+  test('the window may close: the SMS fails with the reason and is handed to nobody', async () => {
+    app.clock.at = new Date('2026-11-16T18:59:59.000Z')
+    const id = accepted(await send({ type: 'marketing' }))
+    const other = accepted(await send())
+    app.clock.at = new Date('2026-11-16T19:00:00.000Z')
+    const worker = work(async () => taken)
+    await during(worker, async () => {
+      assert.match((await app.becomes(id, 'failed')).last_error ?? '', /08:00 to 20:00/)
+      await app.becomes(other, 'sent')
+    })
+    assert.deepEqual([await app.eventsOf(id), worker.handed.length], [['skipped'], 1])
+    app.clock.at = monday
+  })
+
+  test('the person may leave', async () => {
+    const { key } = await app.makeAccount()
+    const body = { email: 'ann@example.com', attributes: { SMS: '33612345678' } }
+    await app.call('POST', '/v3/contacts', { key, body })
+    const id = accepted(await send({}, key))
+    await app.call('PUT', '/v3/contacts/ann@example.com', { key, body: { smsBlacklisted: true } })
+    const worker = work(async () => taken)
+    await during(worker, () => app.becomes(id, 'suppressed'))
+    assert.deepEqual([await app.eventsOf(id), worker.handed], [['blocked'], []])
+  })
+})
+
+describe('tries', () => {
+  test('follow the schedule of email and end after a day', async () => {
+    const id = accepted(await send())
+    const worker = work(async () => ({ kind: 'deferred', fault: 'message', message: 'Not now' }))
+    const waits: number[] = []
+    await during(worker, async () => {
+      for (let attempts = 1; attempts <= 20; attempts++) {
+        const found = await until(async () => {
+          const sms = await app.find(id)
+          return (
+            (sms.status === 'failed' || worker.handed.length === attempts) && sms.last_error !== null && sms
+          )
+        }, `try ${attempts}`)
+        const settled = await until(async () => {
+          const sms = await app.find(id)
+          return (sms.due_at === null || sms.due_at.getTime() !== app.clock.at.getTime() + 30_000) && sms
+        }, `the result of try ${attempts}`)
+        if (found.status === 'failed' || settled.due_at === null) break
+        const wait = settled.due_at.getTime() - app.clock.at.getTime()
+        waits.push(wait / 60_000)
+        app.move(wait)
+      }
+    })
+    for (const [i, minutes] of [1, 5, 15, 30].entries())
+      assert.ok(Math.abs((waits[i] ?? 0) - minutes) <= minutes * 0.06, `wait ${i} was ${waits[i]}`)
+    assert.deepEqual([(await app.find(id)).status, await app.eventsOf(id)], ['failed', ['soft_bounce']])
+    app.clock.at = monday
+  })
+})
+
+describe('claims', () => {
+  const claim = (limit: number) => claimSms(db, { limit, leaseSeconds: 30, now: app.clock.at })
+
+  test('are of one worker until the lease ends, and shared out between accounts', async () => {
+    const [one, other] = [await app.makeAccount(), await app.makeAccount()]
+    for (let i = 0; i < 6; i++) accepted(await send({}, one.key))
+    accepted(await send({}, other.key))
+    const first = await claim(4)
+    assert.ok(first.some(({ account_id }) => account_id === other.accountId))
+    const second = await claim(100)
+    assert.deepEqual([first.length + second.length, (await claim(100)).length], [7, 0])
+    app.move(30_000)
+    const again = await claim(100)
+    assert.ok(again.length === 7 && again.every(({ attempts }) => attempts === 2))
+    app.move(31_000)
+    const worker = work(async () => taken)
+    await during(worker, async () => {
+      for (const { id } of again) await app.becomes(Number(id), 'sent')
+    })
+    assert.equal(worker.handed.length, 7)
+  })
+
+  test('one that is stopped finishes what it has begun', async () => {
+    const id = accepted(await send())
+    let release = () => {}
+    const worker = work(() => new Promise((resolve) => (release = () => resolve(taken))))
+    await until(async () => worker.handed.length === 1, 'a hand-over')
+    const stopped = worker.stop()
+    release()
+    await stopped
+    assert.equal((await app.find(id)).status, 'sent')
+  })
+})
+
+test('a worker killed in mid-send: everything goes out, at most what was under way twice', async () => {
+  const upstream = await startAwsSms()
+  after(() => upstream.close())
+  const own = await makeSmsApp({ now: () => new Date() })
+  const env = {
+    POSTHORN_SMS_TRANSPORT: 'sns://eu-west-3',
+    POSTHORN_AWS_ENDPOINT: upstream.endpoint,
+    AWS_ACCESS_KEY_ID: 'AKIATEST',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    POSTHORN_LEASE_SECONDS: '5',
+  }
+  const ids = await Promise.all(Array.from({ length: 40 }, async () => accepted(await own.send())))
+  const places = 10
+  upstream.fail(...Array.from({ length: places }, () => 'hang' as const))
+  const worker = await startWorker('./sms-worker.ts', own.databaseUrl, env)
+  await until(async () => upstream.sent.length === places, 'hand-overs under way')
+  await kill(worker)
+  await startWorker('./sms-worker.ts', own.databaseUrl, env)
+  for (const id of ids) await until(async () => (await own.find(id)).status === 'sent', 'all sent', 30_000)
+  const sent = upstream.sent.map(({ Context }) => Number(Context?.posthorn_message))
+  assert.deepEqual([...new Set(sent)].sort(), [...ids].sort())
+  assert.equal(sent.length, ids.length + places)
+})
