@@ -91,6 +91,12 @@ const subjects = oneOf(
 const lateWords =
   /\bdelayed\b|will be retried|still being retried|will keep trying|no need to (do anything|resend)/i
 
+/** By its header alone: worth being read whole. */
+export function mayBeBounce({ from, headers }: IncomingMail): boolean {
+  const isReport = /multipart\/report/i.test(headers.get('content-type') ?? '')
+  return isReport || daemons.test(from ?? '') || headers.get('return-path') === '<>'
+}
+
 /** A hint only: it has to name a message of ours, its recipient and a code to count. */
 function fromWords(mail: IncomingMail): Bounce | undefined {
   const isNobody = mail.headers.get('return-path') === '<>'

@@ -51,8 +51,8 @@ describe('a machine is known by its headers', () => {
   for (const [given, isMachine] of headers)
     test(given.join(' '), async () => {
       const { reading } = await read([from, subject, ...given], 'Thank you for your message.')
-      assert.equal(reading.kind, isMachine ? 'automatic' : 'reply')
-      if (reading.kind !== 'bounce') assert.equal(reading.verdict.classification, null)
+      assert.ok(reading.kind === (isMachine ? 'automatic' : 'reply'))
+      assert.equal(reading.verdict.classification, null)
     })
 })
 
