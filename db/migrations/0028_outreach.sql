@@ -124,7 +124,8 @@ create index outreach_enrollments_prospect_idx on outreach_enrollments (account_
 -- What the planner reads: first steps by sequence, follow-ups by mailbox, each in its order.
 create index outreach_enrollments_first_idx on outreach_enrollments (account_id, sequence_id, due_at, prospect_id)
   where state = 'active' and next_step = 0 and planned_at is null and handing_id is null;
-create index outreach_enrollments_next_idx on outreach_enrollments (account_id, mailbox_id, due_at, prospect_id)
+create index outreach_enrollments_next_idx on outreach_enrollments
+  (account_id, mailbox_id, sequence_id, due_at, prospect_id)
   where state = 'active' and next_step > 0 and planned_at is null and handing_id is null;
 create index outreach_enrollments_planned_idx on outreach_enrollments (planned_at) where planned_at is not null;
 create index outreach_enrollments_active_idx on outreach_enrollments (account_id, sequence_id) where state = 'active';
@@ -148,7 +149,7 @@ create table outreach_messages (
   refs        text[] not null default '{}',
   -- queued: an answer that waits. handing: at the mailbox's server, whose answer is not known yet. unconfirmed: nobody
   -- knows whether it left, so it is taken for sent and never sent again. failed: refused for good. bounced: refused later.
-  state       text not null check (state in ('queued', 'handing', 'sent', 'unconfirmed', 'failed', 'bounced')),
+  state        text not null check (state in ('queued', 'handing', 'sent', 'unconfirmed', 'failed', 'bounced')),
   -- Until when whoever hands it over may still come back.
   leased_until timestamptz,
   tries       smallint not null default 0,
