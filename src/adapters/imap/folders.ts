@@ -73,10 +73,10 @@ async function headsAfter(client: ImapFlow, after: number, limit: number): Promi
   const wanted = { internalDate: true, bodyParts: [{ key: 'header', start: 0, maxLength: longestHead }] }
   const found = await client.fetchAll(uids.join(','), wanted, { uid: true })
   return found
-    .map(({ uid, internalDate, bodyParts }) => ({
+    .map(({ uid, internalDate, headers }) => ({
       uid,
       receivedAt: timeOf(internalDate),
-      head: bodyParts?.get('header') ?? Buffer.alloc(0),
+      head: headers ?? Buffer.alloc(0),
     }))
     .sort((a, b) => a.uid - b.uid)
 }

@@ -47,7 +47,7 @@ describe('a mailbox over IMAP', { skip: withoutDovecot }, async () => {
     const owner = new ImapFlow({ host: '127.0.0.1', port: dovecot.port, secure: false, auth, logger: false })
     await owner.connect()
     await owner.mailboxOpen('INBOX')
-    assert.equal((await owner.search({ seen: false }, { uid: true }) || []).length, 3)
+    assert.equal(((await owner.search({ seen: false }, { uid: true })) || []).length, 3)
     await owner.logout()
   })
 

@@ -50,7 +50,11 @@ function takeAll(db: Db, ref: FolderRef, { from, to, incoming }: Step): Promise<
 const marginMs = 10 * 60_000
 
 /** Where to go on. A folder that is new to us, or numbered anew, is read from when the mailbox was declared. */
-async function placeMarker(syncing: Syncing, ref: FolderRef, state: FolderState): Promise<Marker | undefined> {
+async function placeMarker(
+  syncing: Syncing,
+  ref: FolderRef,
+  state: FolderState,
+): Promise<Marker | undefined> {
   const { db, now, mailbox, open } = syncing
   const known = await findMarker(db, ref)
   if (known?.uidValidity === state.uidValidity) return known

@@ -33,7 +33,12 @@ export async function takeMail(db: Db, incoming: Incoming): Promise<boolean> {
   const match = await matchThread(db, incoming, mail)
   if (!match) return false
   const reason = `${reading.verdict.reason}; ${says[match.how]}`
-  const id = await insertReply(db, { ...replyOf(incoming, match), kind: reading.kind, ...reading.verdict, reason })
+  const id = await insertReply(db, {
+    ...replyOf(incoming, match),
+    kind: reading.kind,
+    ...reading.verdict,
+    reason,
+  })
   if (id === undefined) return false
   if (reading.kind === 'automatic') await followMachine(db, incoming, match, reading)
   else await followPerson(db, incoming, match, { id, reading })
@@ -88,7 +93,12 @@ async function followMachine(db: Db, incoming: Incoming, match: Match, reading: 
 
 type Person = { id: string; reading: Extract<Reading, { kind: 'reply' }> }
 
-async function followPerson(db: Db, incoming: Incoming, match: Match, { id, reading }: Person): Promise<void> {
+async function followPerson(
+  db: Db,
+  incoming: Incoming,
+  match: Match,
+  { id, reading }: Person,
+): Promise<void> {
   const { accountId, mail, at } = incoming
   const { classification } = reading.verdict
   const { prospectId } = match
