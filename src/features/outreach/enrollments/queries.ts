@@ -2,7 +2,13 @@ import type { Db } from '../../../kernel/db.ts'
 import { maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
-const Judged = row<{ given: string; reason: string | null }>({ given: text, reason: maybe(text) })
+export const skipReasons = ['unknown', 'already_enrolled', 'erased', 'unsubscribed', 'suppressed'] as const
+export type SkipReason = (typeof skipReasons)[number]
+
+const Judged = row<{ given: string; reason: SkipReason | null }>({
+  given: text,
+  reason: maybe(text) as never,
+})
 
 export type ToEnroll = { accountId: string; sequenceId: string; ids: string[]; emails: string[]; at: Date }
 

@@ -5,7 +5,10 @@ import { oneLine, optional, storable } from '../../../kernel/v3/lenient.ts'
 import { moduleDisabled, reading, requireModule, settingUp } from '../module.ts'
 import { findIdentity, saveIdentity } from './queries.ts'
 
-const companyName = Type.String({ maxLength: 200, description: 'As it stands in the footer of every message' })
+const companyName = Type.String({
+  maxLength: 200,
+  description: 'As it stands in the footer of every message',
+})
 const postalAddress = Type.String({ maxLength: 500, description: 'May have several lines' })
 
 export const getIdentityV3 = operation({

@@ -4,7 +4,7 @@ import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull } from '../../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { idParams as params, moduleDisabled, reading, requireModule, settingUp } from '../module.ts'
+import { moduleDisabled, idParams as params, reading, requireModule, settingUp } from '../module.ts'
 import { utcDay } from '../planning/windows.ts'
 import { rateSince } from './health.ts'
 import { countMailboxes, listMailboxes } from './queries.ts'
@@ -30,7 +30,11 @@ export const listMailboxesV3 = operation({
   http: 'GET /v3/outreach/mailboxes',
   summary: 'List sending mailboxes with their health, newest first',
   query: closed(listQuery),
-  reply: closed({ count: Type.Integer(), mailboxes: Type.Array(Mailbox), next_cursor: orNull(Type.String()) }),
+  reply: closed({
+    count: Type.Integer(),
+    mailboxes: Type.Array(Mailbox),
+    next_cursor: orNull(Type.String()),
+  }),
   refusals: [moduleDisabled, outOfRange],
 }).run(async (ctx, { query }) => {
   await requireModule(ctx)

@@ -5,7 +5,12 @@ import { bounceRate, rates } from './health.ts'
 import type { ListedMailbox } from './queries.ts'
 import { limitOn } from './ramp.ts'
 
-const Server = closed({ host: Type.String(), port: Type.Integer(), secure: Type.Boolean(), user: Type.String() })
+const Server = closed({
+  host: Type.String(),
+  port: Type.Integer(),
+  secure: Type.Boolean(),
+  user: Type.String(),
+})
 
 export const Mailbox = closed({
   id: Type.Integer(),

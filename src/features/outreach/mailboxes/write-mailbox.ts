@@ -75,13 +75,19 @@ async function refuseFailing(needs: MailboxNeeds, servers: Partial<Servers>): Pr
   for (const kind of ['smtp', 'imap'] as const) {
     const fault = found[kind]
     if (fault !== undefined)
-      throw invalidParameter({ message: `The ${kind.toUpperCase()} server does not work: ${fault}`, param: kind })
+      throw invalidParameter({
+        message: `The ${kind.toUpperCase()} server does not work: ${fault}`,
+        param: kind,
+      })
   }
 }
 
 type Faults = { smtp?: string; imap?: string }
 
-async function testServers({ sender, reader }: MailboxNeeds, { smtp, imap }: Partial<Servers>): Promise<Faults> {
+async function testServers(
+  { sender, reader }: MailboxNeeds,
+  { smtp, imap }: Partial<Servers>,
+): Promise<Faults> {
   const [atSmtp, atImap] = await Promise.all([
     smtp && sender.test(serverWith(smtp.settings, smtp.secret)),
     imap && reader?.test(serverWith(imap.settings, imap.secret)),
@@ -133,13 +139,23 @@ async function changedServers(
 }
 
 /** Outside a transaction: those of the servers that change. */
-export async function testChange(needs: MailboxNeeds, ctx: Ctx, id: number, body: ChangedMailbox): Promise<void> {
+export async function testChange(
+  needs: MailboxNeeds,
+  ctx: Ctx,
+  id: number,
+  body: ChangedMailbox,
+): Promise<void> {
   const known = await readMailbox(ctx, id)
   const { smtp, imap } = await changedServers(needs, ctx.caller.accountId, known, body)
   await refuseFailing(needs, { ...(body.smtp && { smtp }), ...(body.imap && { imap }) })
 }
 
-export async function changeMailbox(needs: MailboxNeeds, ctx: Ctx, id: number, body: ChangedMailbox): Promise<void> {
+export async function changeMailbox(
+  needs: MailboxNeeds,
+  ctx: Ctx,
+  id: number,
+  body: ChangedMailbox,
+): Promise<void> {
   const { accountId } = ctx.caller
   const known = await readMailbox(ctx, id)
   const { email } = known
@@ -166,7 +182,11 @@ function rampOf({ ramp_from }: ListedMailbox, { ramp }: ChangedMailbox, now: Dat
   return ramp ? (ramp_from ?? now) : null
 }
 
-async function changeState(ctx: Ctx, { id, email }: ListedMailbox, state: 'active' | 'paused'): Promise<void> {
+async function changeState(
+  ctx: Ctx,
+  { id, email }: ListedMailbox,
+  state: 'active' | 'paused',
+): Promise<void> {
   const { accountId } = ctx.caller
   await setState(ctx.db, accountId, id, { state, at: ctx.now })
   if (state === 'active')

@@ -2,7 +2,7 @@
 // before the horizon, however many are enrolled.
 import type { Db } from '../../../kernel/db.ts'
 import { limitOn } from '../mailboxes/ramp.ts'
-import { type FollowUp, type Planned, type PlanMailbox, type PlanSequence, planSends } from './plan.ts'
+import { type FollowUp, type PlanMailbox, type Planned, type PlanSequence, planSends } from './plan.ts'
 import {
   accountsToPlan,
   firstSteps,
@@ -72,7 +72,11 @@ const mostOf =
     most: mailboxIds.reduce((sum, mailboxId) => sum + (rooms.get(mailboxId) ?? 0), 0),
   })
 
-async function readMailboxes(db: Db, accountId: string, { now, before }: { now: number; before: PlannedRow[] }) {
+async function readMailboxes(
+  db: Db,
+  accountId: string,
+  { now, before }: { now: number; before: PlannedRow[] },
+) {
   const found = await mailboxesToPlan(db, accountId)
   const days = await mailboxDays(db, accountId, utcDay(now))
   const mailboxes = found.map((one): PlanMailbox => {

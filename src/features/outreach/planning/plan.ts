@@ -74,8 +74,8 @@ function openState({ now, until, sequences, followUps, firsts }: PlanInput): Sta
     waiting.items.push(one)
     sequence.followUps.set(one.mailboxId, waiting)
   }
+  // A thread stays with its mailbox, also when new ones go elsewhere.
   for (const sequence of running.values())
-    // A thread stays with its mailbox, also when new ones go elsewhere.
     for (const id of new Set([...sequence.mailboxIds, ...sequence.followUps.keys()]))
       byMailbox.set(id, [...(byMailbox.get(id) ?? []), sequence])
   return { byMailbox }

@@ -9,7 +9,10 @@ const aheadMs = 7 * 86_400_000
 export type Foreseen = { id: string; prospectId: string; step: number; mailboxId: string; at: number }
 
 /** Of the whole horizon, in the order of time. */
-export async function foresee(ctx: Ctx, { id }: SequenceRow): Promise<{ plan: Foreseen[]; mailboxes: Map<string, string> }> {
+export async function foresee(
+  ctx: Ctx,
+  { id }: SequenceRow,
+): Promise<{ plan: Foreseen[]; mailboxes: Map<string, string> }> {
   const { accountId } = ctx.caller
   const wanted = { now: ctx.now, aheadMs, asIfRunning: id }
   const { planned, before, mailboxes } = await planAccount(ctx.db, accountId, wanted)

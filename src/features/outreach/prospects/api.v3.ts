@@ -2,7 +2,12 @@ import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { answer, operation } from '../../../kernel/operation.ts'
-import { confirmationRequired, invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
+import {
+  confirmationRequired,
+  invalidParameter,
+  missingParameter,
+  notFound,
+} from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
@@ -16,7 +21,13 @@ import {
   type ProspectRow,
   updateProspects,
 } from './queries.ts'
-import { mostAtOnce, prospectFields, readOneProspect, readProspect, saveProspects } from './write-prospects.ts'
+import {
+  mostAtOnce,
+  prospectFields,
+  readOneProspect,
+  readProspect,
+  saveProspects,
+} from './write-prospects.ts'
 
 const Prospect = closed({
   id: Type.Integer(),
@@ -54,7 +65,11 @@ export const listProspectsV3 = operation({
     email: Type.Optional(Type.String({ maxLength: 320, description: 'Exactly this address, any case' })),
     company: Type.Optional(Type.String({ maxLength: 255, description: 'Exactly this company, any case' })),
   }),
-  reply: closed({ count: Type.Integer(), prospects: Type.Array(Prospect), next_cursor: orNull(Type.String()) }),
+  reply: closed({
+    count: Type.Integer(),
+    prospects: Type.Array(Prospect),
+    next_cursor: orNull(Type.String()),
+  }),
   refusals: [moduleDisabled, outOfRange],
 }).run(async (ctx, { query }) => {
   await requireModule(ctx)
@@ -114,7 +129,10 @@ export const createProspectsV3 = operation({
 async function saveMany(ctx: Ctx, prospects: Parameters<typeof readProspect>[0][]) {
   if (prospects.length === 0) throw missingParameter({ message: 'prospects is empty', param: 'prospects' })
   if (prospects.length > mostAtOnce)
-    throw invalidParameter({ message: `prospects must have at most ${mostAtOnce} entries`, param: 'prospects' })
+    throw invalidParameter({
+      message: `prospects must have at most ${mostAtOnce} entries`,
+      param: 'prospects',
+    })
   const read = prospects.map(readProspect)
   const saved = await saveProspects(
     ctx,
@@ -152,7 +170,10 @@ export const deleteProspectsV3 = operation({
   const count = named.ids.length + named.emails.length
   if (count === 0) throw missingParameter({ message: 'ids or emails is missing', param: 'ids' })
   if (count > mostDeleted)
-    throw invalidParameter({ message: `At most ${mostDeleted} prospects can be deleted at once`, param: 'ids' })
+    throw invalidParameter({
+      message: `At most ${mostDeleted} prospects can be deleted at once`,
+      param: 'ids',
+    })
   if (confirm !== true) throw confirmationRequired()
   const emails = named.emails.flatMap((one) => normalEmail(one) ?? [])
   return { deleted: await deleteProspects(ctx.db, ctx.caller.accountId, { ids: named.ids, emails }) }

@@ -15,7 +15,9 @@ export const prospectFields = {
   lastName: Short,
   company: Short,
   attributes: optionalMap(Type.Unknown()),
-  source: optional(Type.String({ maxLength: 500, description: 'Where the address is from; the first message tells' })),
+  source: optional(
+    Type.String({ maxLength: 500, description: 'Where the address is from; the first message tells' }),
+  ),
 }
 
 const ProspectGiven = closed(prospectFields)
@@ -43,7 +45,8 @@ export function readProspect(one: ProspectGiven): ProspectFields | string {
 }
 
 function faultOf(attributes: Record<string, unknown>): string | undefined {
-  if (Object.keys(attributes).length > mostAttributes) return `attributes must have at most ${mostAttributes} entries`
+  if (Object.keys(attributes).length > mostAttributes)
+    return `attributes must have at most ${mostAttributes} entries`
   if (JSON.stringify(attributes).length > longestAttributes) return 'attributes are too long'
   return undefined
 }

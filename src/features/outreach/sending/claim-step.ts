@@ -86,7 +86,9 @@ function goneFor({ suppression, contact_status }: Facts): StopReason | undefined
 function isReady(facts: Facts, now: Date): boolean {
   const { status, has_module, mailbox_state, schedule, company_name, postal_address } = facts
   const hasIdentity = Boolean(company_name?.trim() && postal_address?.trim())
-  return status === 'running' && has_module && hasIdentity && mailbox_state === 'active' && isOpen(schedule, now)
+  return (
+    status === 'running' && has_module && hasIdentity && mailbox_state === 'active' && isOpen(schedule, now)
+  )
 }
 
 /** Nothing when one of the caps is used up, and then nothing is counted. */

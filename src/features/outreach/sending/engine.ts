@@ -5,7 +5,12 @@ import type { Log } from '../../../kernel/log.ts'
 import type { MailboxOutcome, MailboxSender } from '../../../kernel/mailbox-ports.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { SealFault } from '../../../kernel/seal.ts'
-import { openCredentials, type SecretKeys, type ServerSettings, serverWith } from '../mailboxes/credentials.ts'
+import {
+  openCredentials,
+  type SecretKeys,
+  type ServerSettings,
+  serverWith,
+} from '../mailboxes/credentials.ts'
 import { type ClaimNeeds, claimStep, type Taken } from './claim-step.ts'
 import { type DueRef, findDue } from './queries.ts'
 import { captureMessage, claimAbandoned } from './settle-queries.ts'

@@ -140,7 +140,13 @@ export async function countSequenceSend(db: Db, { accountId, id, day, most }: Co
   return counted > 0
 }
 
-export type Spent = { accountId: string; mailboxId: string; sequenceId: string; utcDay: string; localDay: string }
+export type Spent = {
+  accountId: string
+  mailboxId: string
+  sequenceId: string
+  utcDay: string
+  localDay: string
+}
 
 /** It did not leave after all. */
 export async function giveBack(db: Db, { accountId, mailboxId, sequenceId, utcDay, localDay }: Spent) {

@@ -42,7 +42,13 @@ export async function renderStep(step: Step, scope: StepScope, thread: Earlier[]
 function scopeOf({ prospect, sender, unsubscribeUrl }: StepScope) {
   const { email, first_name, last_name, company, attributes, source } = prospect
   const own = { email, firstName: first_name, lastName: last_name, company, source }
-  const contact = { ...attributes, EMAIL: email, FIRSTNAME: first_name, LASTNAME: last_name, COMPANY: company }
+  const contact = {
+    ...attributes,
+    EMAIL: email,
+    FIRSTNAME: first_name,
+    LASTNAME: last_name,
+    COMPANY: company,
+  }
   const links = { unsubscribe_url: unsubscribeUrl }
   return { ...attributes, ...own, attributes, prospect: { ...own, attributes }, contact, sender, ...links }
 }

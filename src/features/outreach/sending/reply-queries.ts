@@ -45,7 +45,11 @@ const Reply = row<QueuedReply>({
 })
 
 /** Answers that people wrote and that wait, of mailboxes that work. */
-export function claimReplies(db: Db, now: Date, { leasedUntil, limit }: { leasedUntil: Date; limit: number }) {
+export function claimReplies(
+  db: Db,
+  now: Date,
+  { leasedUntil, limit }: { leasedUntil: Date; limit: number },
+) {
   return db.many(
     Reply,
     sql`
@@ -71,7 +75,11 @@ export function claimReplies(db: Db, now: Date, { leasedUntil, limit }: { leased
   )
 }
 
-export function replyLater(db: Db, { accountId, id }: MessageRef, { until, error }: { until: Date; error: string }) {
+export function replyLater(
+  db: Db,
+  { accountId, id }: MessageRef,
+  { until, error }: { until: Date; error: string },
+) {
   return db.run(sql`
     update outreach_messages
        set state = 'queued', leased_until = ${until}, tries = tries + 1, error = ${error}

@@ -77,7 +77,11 @@ export async function settleAbandoned(db: Db, message: OpenMessage): Promise<voi
 }
 
 /** Not the prospect's fault: the step goes when the mailbox is mended. */
-async function settleOwnFault({ db, taken, now }: Settling, reason: PauseReason, said: string): Promise<void> {
+async function settleOwnFault(
+  { db, taken, now }: Settling,
+  reason: PauseReason,
+  said: string,
+): Promise<void> {
   await undo(db, taken, { dueAt: now, countsTry: false })
   await pauseMailbox(db, mailboxOf(taken), { reason, error: sentence(said) }, now)
 }

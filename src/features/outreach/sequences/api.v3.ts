@@ -5,7 +5,7 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
-import { idParams as params, moduleDisabled, reading, requireModule, sending } from '../module.ts'
+import { moduleDisabled, idParams as params, reading, requireModule, sending } from '../module.ts'
 import { countSequences, listSequences, type SequenceRow } from './queries.ts'
 import { SequenceBody } from './read-sequence.ts'
 import { statuses } from './sequence.ts'
@@ -60,7 +60,11 @@ export const listSequencesV3 = operation({
   http: 'GET /v3/outreach/campaigns',
   summary: 'List outreach sequences, newest first',
   query: closed({ status: Type.Optional(words(statuses)), ...listQuery }),
-  reply: closed({ count: Type.Integer(), campaigns: Type.Array(Sequence), next_cursor: orNull(Type.String()) }),
+  reply: closed({
+    count: Type.Integer(),
+    campaigns: Type.Array(Sequence),
+    next_cursor: orNull(Type.String()),
+  }),
   refusals: [moduleDisabled, outOfRange],
 }).run(async (ctx, { query }) => {
   await requireModule(ctx)

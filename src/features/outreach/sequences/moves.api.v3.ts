@@ -7,6 +7,7 @@ import { optional } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { enroll } from '../enrollments/enroll.ts'
+import { skipReasons } from '../enrollments/queries.ts'
 import {
   counting,
   Id,
@@ -42,7 +43,7 @@ export const enrollV3 = operation({
     skipped: Type.Array(
       closed({
         prospect: Type.Union([Type.Integer(), Type.String()], { description: 'As it was given' }),
-        reason: words(['unknown', 'already_enrolled', 'erased', 'unsubscribed', 'suppressed']),
+        reason: words(skipReasons),
       }),
     ),
   }),

@@ -32,7 +32,9 @@ export const SequenceBody = closed({
   mailboxIds: optional(Type.Array(Id)),
   steps: optional(Type.Array(StepGiven)),
   schedule: optional(ScheduleGiven),
-  dailyLimit: optional(Type.Integer({ description: 'Messages a day of its zone; null: what its mailboxes may send' })),
+  dailyLimit: optional(
+    Type.Integer({ description: 'Messages a day of its zone; null: what its mailboxes may send' }),
+  ),
   stopOnReply: optional(Type.Boolean({ description: 'true when absent' })),
 })
 
@@ -44,7 +46,11 @@ const mostSteps = 20
 const longestText = 100_000
 
 /** What is not given is as it was; a new one needs a name, mailboxes and steps. */
-export function readSequence(body: SequenceBody, known: Partial<SequenceFields>, timezone: string): SequenceFields {
+export function readSequence(
+  body: SequenceBody,
+  known: Partial<SequenceFields>,
+  timezone: string,
+): SequenceFields {
   const name = given(body.name) ?? known.name
   if (name === undefined) throw missingParameter({ message: 'name is missing', param: 'name' })
   if (name.length > longestName)
@@ -64,7 +70,10 @@ function readMailboxIds(ids: number[] | null | undefined, known: string[] | unde
   const wanted = ids ? [...new Set(ids)].map(String) : known
   if (!wanted) throw missingParameter({ message: 'mailboxIds is missing', param: 'mailboxIds' })
   if (ids && (wanted.length === 0 || wanted.length > mostMailboxes))
-    throw invalidParameter({ message: `mailboxIds must have 1 to ${mostMailboxes} entries`, param: 'mailboxIds' })
+    throw invalidParameter({
+      message: `mailboxIds must have 1 to ${mostMailboxes} entries`,
+      param: 'mailboxIds',
+    })
   return wanted
 }
 

@@ -54,7 +54,10 @@ export async function changeSequence(ctx: Ctx, id: number, body: SequenceBody): 
   const found = await heldSequence(ctx, id)
   const changed = (['steps', 'schedule', 'mailboxIds'] as const).find((field) => body[field])
   if (found.status === 'running' && changed)
-    throw invalidParameter({ message: `${changed} cannot be changed while it is running: pause it first`, param: changed })
+    throw invalidParameter({
+      message: `${changed} cannot be changed while it is running: pause it first`,
+      param: changed,
+    })
   const fields = readSequence(body, fieldsOf(found), found.schedule.timezone)
   await refuseBad(ctx, fields, body)
   await updateSequence(ctx.db, refOf(ctx, found.id), fields, ctx.now)
@@ -88,7 +91,10 @@ const moves: Record<Status, Status[]> = {
 export async function moveSequence(ctx: Ctx, id: number, status: Status): Promise<void> {
   const found = await heldSequence(ctx, id)
   if (!moves[found.status].includes(status))
-    throw invalidParameter({ message: `A sequence that is ${found.status} cannot become ${status}`, param: 'status' })
+    throw invalidParameter({
+      message: `A sequence that is ${found.status} cannot become ${status}`,
+      param: 'status',
+    })
   if (status === 'running') {
     await requireIdentity(ctx)
     if (found.mailbox_ids.length === 0)
