@@ -13,6 +13,7 @@ import type { Probes } from '../features/discovery/health.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
+import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
 import {
   getAggregatedReport,
   getEmailReports,
@@ -34,12 +35,14 @@ import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import type { WebhookNeeds } from '../features/webhooks/write-webhook.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { silentLog } from '../kernel/log.ts'
+import type { MailboxSender } from '../kernel/mailbox-ports.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns } from '../kernel/ports.ts'
 import { campaignOperations } from './campaign-operations.ts'
 import { contactOperations } from './contact-operations.ts'
 import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
+import { outreachOperations } from './outreach.ts'
 import { senderOperations } from './sender-operations.ts'
 import { statisticsOperations } from './statistics-operations.ts'
 import { webhookOperations } from './webhook-operations.ts'
@@ -59,6 +62,7 @@ export type OperationNeeds = {
   inFlightMessages: number
   domains: DomainNeeds
   webhooks: WebhookNeeds
+  mailboxes: MailboxNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -92,6 +96,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...statisticsOperations,
     ...eventOperations,
     ...webhookOperations(needs.webhooks),
+    ...outreachOperations(needs.mailboxes),
   ]
   return operations
 }
@@ -131,6 +136,13 @@ const noDns: Dns = {
   exists: unreadable,
 }
 
+const noMailboxes: MailboxSender = {
+  send: async () => {
+    throw new Error('there is no way to mailboxes')
+  },
+  test: async () => 'there is no way to mailboxes',
+}
+
 /** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
 export function declarationsOnly(): Operation[] {
   return declareOperations({
@@ -149,6 +161,7 @@ export function declarationsOnly(): Operation[] {
     inFlightMessages: 0,
     domains: { dns: noDns, log: silentLog, spf: { include: [], ip: [] }, secretKeys: async () => [] },
     webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
+    mailboxes: { secretKeys: async () => [], sender: noMailboxes },
   })
 }
 

@@ -24,6 +24,7 @@ import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { declareOperations } from './operations.ts'
+import { mailboxNeeds } from './outreach.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { targetCheck } from './webhooks.ts'
@@ -127,6 +128,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     rateFactor: config.rateLimitFactor,
     inFlightMessages: inFlightMessages(config.transport),
     webhooks: { secretKeys, checkTarget: targetCheck(config) },
+    mailboxes: mailboxNeeds(config),
   })
   return [...declared, ...extraOperations]
 }

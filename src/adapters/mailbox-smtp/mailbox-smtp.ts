@@ -52,7 +52,10 @@ async function open(options: MailboxSmtpOptions, server: MailServer): Promise<Op
   }
 }
 
-async function serverOf({ guard, ca, timeouts = {} }: MailboxSmtpOptions, server: MailServer): Promise<Server> {
+async function serverOf(
+  { guard, ca, timeouts = {} }: MailboxSmtpOptions,
+  server: MailServer,
+): Promise<Server> {
   const { host, port, secure, credentials } = server
   const { connectMs = 10_000, replyMs = 60_000 } = timeouts
   return {
@@ -74,7 +77,10 @@ async function serverOf({ guard, ca, timeouts = {} }: MailboxSmtpOptions, server
 // The transport speaks of its address; a mailbox has settings.
 function inOurTerms(message: string): string {
   return message
-    .replace('a port that expects TLS at once needs smtps://', 'a port that expects TLS at once needs secure: true')
+    .replace(
+      'a port that expects TLS at once needs smtps://',
+      'a port that expects TLS at once needs secure: true',
+    )
     .replace('use smtp:// for this port', 'use secure: false for this port')
     .replace(' (if it may go unencrypted, add "tls=off")', '')
 }

@@ -33,7 +33,9 @@ export async function login(channel: Channel, { credentials, offered, replyMs }:
     const { reply, loss } = await answerTo(channel, { mechanism, isLast, replyMs })
     if (loss) throw failure(loss.said)
     if (reply.code !== (isLast ? 235 : 334))
-      throw loginRefused(saidBy(reply, `the mail server refuses the login (AUTH ${mechanism}, ${reply.code}): `))
+      throw loginRefused(
+        saidBy(reply, `the mail server refuses the login (AUTH ${mechanism}, ${reply.code}): `),
+      )
   }
 }
 

@@ -1,0 +1,39 @@
+// Outreach: its operations, and the way to the mailboxes of customers.
+import { openMailboxSmtp } from '../adapters/mailbox-smtp/mailbox-smtp.ts'
+import * as identity from '../features/outreach/identity/api.v3.ts'
+import * as mailboxes from '../features/outreach/mailboxes/api.v3.ts'
+import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
+import * as prospects from '../features/outreach/prospects/api.v3.ts'
+import * as sequences from '../features/outreach/sequences/api.v3.ts'
+import * as moves from '../features/outreach/sequences/moves.api.v3.ts'
+import type { AddressGuard } from '../kernel/guarded-lookup.ts'
+import type { Operation } from '../kernel/operation.ts'
+import type { Config } from './config.ts'
+import { openSecretKeys } from './secret-key.ts'
+import { resolveThrough } from './webhooks.ts'
+
+export function outreachOperations(needs: MailboxNeeds): Operation[] {
+  return [
+    ...Object.values(sequences),
+    ...Object.values(moves),
+    ...Object.values(identity),
+    mailboxes.listMailboxesV3,
+    mailboxes.createMailboxV3(needs),
+    mailboxes.getMailboxV3,
+    mailboxes.updateMailboxV3(needs),
+    mailboxes.deleteMailboxV3,
+    mailboxes.testMailboxV3(needs),
+    ...Object.values(prospects),
+  ]
+}
+
+type OutreachConfig = Pick<Config, 'dns' | 'outreachAllowPrivate' | 'secretKey' | 'dataDir'>
+
+/** Where mailboxes may be. */
+export function mailboxGuard({ dns, outreachAllowPrivate }: OutreachConfig): AddressGuard {
+  return { allowPrivate: outreachAllowPrivate, ...(dns && { resolve: resolveThrough(dns) }) }
+}
+
+export function mailboxNeeds(config: OutreachConfig): MailboxNeeds {
+  return { secretKeys: openSecretKeys(config), sender: openMailboxSmtp({ guard: mailboxGuard(config) }) }
+}
