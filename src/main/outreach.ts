@@ -1,12 +1,15 @@
 // Outreach: its operations, and the way to the mailboxes of customers.
+import { openImap } from '../adapters/imap/imap.ts'
 import { openMailboxSmtp } from '../adapters/mailbox-smtp/mailbox-smtp.ts'
 import * as identity from '../features/outreach/identity/api.v3.ts'
+import * as inbox from '../features/outreach/inbox/api.v3.ts'
 import * as mailboxes from '../features/outreach/mailboxes/api.v3.ts'
 import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
 import * as prospects from '../features/outreach/prospects/api.v3.ts'
 import * as sequences from '../features/outreach/sequences/api.v3.ts'
 import * as moves from '../features/outreach/sequences/moves.api.v3.ts'
 import type { AddressGuard } from '../kernel/guarded-lookup.ts'
+import type { MailboxReader } from '../kernel/mailbox-ports.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
 import { openSecretKeys } from './secret-key.ts'
@@ -17,6 +20,7 @@ export function outreachOperations(needs: MailboxNeeds): Operation[] {
     ...Object.values(sequences),
     ...Object.values(moves),
     ...Object.values(identity),
+    ...Object.values(inbox),
     mailboxes.listMailboxesV3,
     mailboxes.createMailboxV3(needs),
     mailboxes.getMailboxV3,
@@ -34,6 +38,12 @@ export function mailboxGuard({ dns, outreachAllowPrivate }: OutreachConfig): Add
   return { allowPrivate: outreachAllowPrivate, ...(dns && { resolve: resolveThrough(dns) }) }
 }
 
-export function mailboxNeeds(config: OutreachConfig): MailboxNeeds {
-  return { secretKeys: openSecretKeys(config), sender: openMailboxSmtp({ guard: mailboxGuard(config) }) }
+/** One reader for what is declared and what is watched. */
+export function mailboxNeeds(config: OutreachConfig): MailboxNeeds & { reader: MailboxReader } {
+  const guard = mailboxGuard(config)
+  return {
+    secretKeys: openSecretKeys(config),
+    sender: openMailboxSmtp({ guard }),
+    reader: openImap(guard),
+  }
 }

@@ -1,5 +1,6 @@
 // The service from start to stop.
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
+import { startWatching } from '../features/outreach/watching/watch-mailboxes.ts'
 import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
@@ -78,7 +79,8 @@ async function startRoles({
     const jobs = jobsFor(needs)
     const running = startJobs(jobs, { db: pools.db, log, now })
     const webhooks = openWebhooks({ config, pools, log, now })
-    stops.push(delivery.stop, webhooks.stop, running.stop)
+    const watching = startWatching({ db: pools.db, log, now, ...mailboxes })
+    stops.push(delivery.stop, webhooks.stop, running.stop, watching.stop)
     wake = delivery.wake
   }
   // Where this process runs no relay, another one with the same settings does.

@@ -1,10 +1,6 @@
 // What the specification asks for and nobody has declared yet, in its order. Whoever declares one removes it here.
 export const missing: string[] = [
   'POST /v3/transactionalSMS/sms',
-  'GET /v3/outreach/inbox',
-  'GET /v3/outreach/inbox/{id}',
-  'PUT /v3/outreach/inbox/{id}',
-  'POST /v3/outreach/inbox/{id}/reply',
   'GET /v3/media',
   'POST /v3/media',
   'GET /v3/media/{uuid}',
@@ -12,4 +8,4 @@ export const missing: string[] = [
 ]
 
 // May only be lowered.
-export const missingAtMost = 9
+export const missingAtMost = 5

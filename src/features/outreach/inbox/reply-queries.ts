@@ -94,8 +94,7 @@ const Reply = row<ReplyRow>({
 
 const columns = sql`
   r.id, r.sequence_id, r.prospect_id, p.email as prospect_email, r.mailbox_id, r.sender, r.sender_name, r.subject,
-  r.body_text, r.body_html, r.received_at, r.classification, r.confidence, r.reason, r.state, r.message_id, r.refs,
-  r.suppressed`
+  r.received_at, r.classification, r.confidence, r.reason, r.state, r.message_id, r.refs, r.suppressed`
 
 export type ReplyFilter = {
   state?: string
@@ -116,13 +115,20 @@ const conditions = (accountId: string, filter: ReplyFilter) => sql`
        ${when(filter.mailboxId, (id) => sql`and r.mailbox_id = ${id}`)}
        ${when(filter.prospectId, (id) => sql`and r.prospect_id = ${id}`)}`
 
-type Slice = { after?: string; offset: number; limit: number; ascending: boolean }
+type Slice = {
+  after?: string
+  offset: number
+  limit: number
+  ascending: boolean
+  /** Characters of the text of each. */
+  longest: number
+}
 
 export function listReplies(db: Db, accountId: string, filter: ReplyFilter, slice: Slice) {
   return db.many(
     Reply,
     sql`
-    select ${columns}
+    select ${columns}, left(r.body_text, ${slice.longest}) as body_text, null as body_html
       from outreach_replies r
       left join outreach_prospects p on p.account_id = r.account_id and p.id = r.prospect_id
      where ${conditions(accountId, filter)}
@@ -148,7 +154,7 @@ export function findReply(db: Db, { accountId, id }: ReplyRef, { hold }: { hold:
   return db.maybe(
     Reply,
     sql`
-    select ${columns}
+    select ${columns}, r.body_text, r.body_html
       from outreach_replies r
       left join outreach_prospects p on p.account_id = r.account_id and p.id = r.prospect_id
      where r.account_id = ${accountId} and r.id = ${id} and r.kind <> 'bounce'
@@ -189,4 +195,32 @@ export async function asksElsewhere(db: Db, { accountId, id }: ReplyRef, email: 
        and (r.sender = ${email} or p.email = ${email})`,
   )
   return count > 0
+}
+
+const Mailbox = row<{ email: string }>({ email: text })
+
+export function findMailboxEmail(db: Db, accountId: string, id: string) {
+  return db.maybe(
+    Mailbox,
+    sql`select email from outreach_mailboxes where account_id = ${accountId} and id = ${id}`,
+  )
+}
+
+const Classes = row<{ classification: Classification | null; count: number }>({
+  classification: maybe(text) as never,
+  count: int,
+})
+
+/** Of a sequence, by class; what machines say is no answer, except that somebody is away. */
+export function countClasses(db: Db, accountId: string, sequenceId: string) {
+  return db.many(
+    Classes,
+    sql`
+    select classification, count(*)::int as count
+      from outreach_replies
+     where account_id = ${accountId}
+       and sequence_id = ${sequenceId}
+       and (kind = 'reply' or (kind = 'automatic' and classification is not null))
+     group by classification`,
+  )
 }

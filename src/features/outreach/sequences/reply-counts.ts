@@ -1,4 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
+import { countClasses } from '../inbox/reply-queries.ts'
 import type { SequenceRef } from './queries.ts'
 
 export type ReplyCounts = {
@@ -9,7 +10,10 @@ export type ReplyCounts = {
   unclassified: number
 }
 
-/** Answers by class. The inbox has none to count yet. */
-export async function countReplies(_db: Db, _ref: SequenceRef): Promise<ReplyCounts> {
-  return { interested: 0, refusal: 0, absence: 0, unsubscribe: 0, unclassified: 0 }
+/** Answers by class. */
+export async function countReplies(db: Db, { accountId, id }: SequenceRef): Promise<ReplyCounts> {
+  const counts = { interested: 0, refusal: 0, absence: 0, unsubscribe: 0, unclassified: 0 }
+  for (const { classification, count } of await countClasses(db, accountId, id))
+    counts[classification ?? 'unclassified'] = count
+  return counts
 }
