@@ -6,6 +6,7 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
+import { eraseOutreachReplies, exportOutreachReplies } from './outreach-reply-queries.ts'
 import type { Source } from './sources.ts'
 
 function personOf(ctx: Ctx, given: string): erase.Person {
@@ -33,6 +34,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
     messages: await rows(tell.exportMessages(ctx.db, who)),
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
+    outreach_replies: await rows(exportOutreachReplies(ctx.db, who)),
     conversions: await rows(tell.exportConversions(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
     action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
@@ -95,6 +97,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['queue', erase.eraseQueueRows],
   ['captured', erase.eraseCaptured],
   ['soft_bounces', erase.eraseSoftBounces],
+  ['outreach_replies', eraseOutreachReplies],
   ['conversions', erase.eraseFromConversions],
   ['double_optins', erase.eraseOptins],
   ['senders', erase.eraseSenders],

@@ -118,6 +118,23 @@ describe('the inbox', () => {
   })
 })
 
+test('what a person answered is told to them, and goes when they go', async () => {
+  const [written, other] = [await outreach.writeTo(mailbox), await outreach.writeTo(mailbox)]
+  const ids = [
+    await outreach.makeReply(written),
+    await outreach.makeReply(written, { sender: 'aide@z.example' }),
+  ]
+  const kept = await outreach.makeReply(other)
+  const { body } = await app.call('GET', `/api/v1/contacts/export?email=${written.email}`)
+  assert.equal(body.outreach_replies.length, 2)
+  const erased = await app.call('POST', '/api/v1/contacts/erase', {
+    body: { email: written.email, confirm: true },
+  })
+  assert.equal(erased.body.erased.outreach_replies, 2)
+  for (const id of ids) assert.equal((await app.call('GET', `${path}/${id}`)).status, 404)
+  assert.equal((await read(kept)).from, other.email)
+})
+
 const Message = row<{ recipient: string; subject: string; text: string; refs: string[]; state: string }>({
   recipient: text,
   subject: text,
@@ -133,7 +150,7 @@ describe('an answer', () => {
       messageId: '<r1@answers.example>',
       sender: 'aide@y.example',
     })
-    const reply = await app.call('POST', `${path}/${id}/reply`, { body: { text: 'Gladly.\0', html: null } })
+    const reply = await app.call('POST', `${path}/${id}/reply`, { body: { text: 'Gladly.', html: null } })
     assert.equal(reply.status, 202)
     const found = await db.one(
       Message,

@@ -13,7 +13,7 @@ export type ReplyCounts = {
 /** Answers by class. */
 export async function countReplies(db: Db, { accountId, id }: SequenceRef): Promise<ReplyCounts> {
   const counts = { interested: 0, refusal: 0, absence: 0, unsubscribe: 0, unclassified: 0 }
-  for (const { classification, count } of await countClasses(db, accountId, id))
+  for (const { classification, count } of await countClasses(db, accountId, String(id)))
     counts[classification ?? 'unclassified'] = count
   return counts
 }

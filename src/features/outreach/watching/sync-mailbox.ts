@@ -1,6 +1,7 @@
 // New mail of one folder, a few messages at a time: read outside any transaction, then written and passed by in one.
 import type { Db } from '../../../kernel/db.ts'
 import type { FolderState, MailHead, OpenMailbox } from '../../../kernel/mailbox-ports.ts'
+import { holdForExport } from '../../contacts/export/queries.ts'
 import { confirmSent } from '../messages/queries.ts'
 import { parseMail } from '../reading/parse-mail.ts'
 import { mayBeBounce } from '../reading/read-bounce.ts'
@@ -40,6 +41,8 @@ type Step = { from: Marker; to: Marker; incoming: Incoming[] }
 /** False when another process has read these meanwhile. */
 function takeAll(db: Db, ref: FolderRef, { from, to, incoming }: Step): Promise<boolean> {
   return db.transaction(async (tx) => {
+    // Whoever erases a person finds what is written here, or nothing of theirs is left to match.
+    if (incoming.length > 0) await holdForExport(tx, ref.accountId)
     if (!(await moveMarker(tx, ref, from, to))) return false
     for (const one of incoming) await takeMail(tx, one)
     return true

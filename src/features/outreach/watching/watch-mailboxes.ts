@@ -39,6 +39,7 @@ export type WatchNeeds = {
 
 const usual: Timings = { tickMs: 5_000, leaseMs: 45_000, waitMs: 5 * 60_000, retryMs: 30_000 }
 const startedAtOnce = 10
+const betweenStartsMs = 500
 const mostWatched = 1_000
 const longestRetryMs = 30 * 60_000
 
@@ -64,10 +65,13 @@ export function startWatching(needs: WatchNeeds): Watching {
     for (const id of begun) if (!kept.has(id)) watches.get(id)?.controller.abort()
   }
 
-  async function claim(): Promise<void> {
+  /** Whether there may be more. */
+  async function claim(): Promise<boolean> {
     const limit = Math.min(startedAtOnce, mostWatched - watches.size)
-    if (limit <= 0) return
-    for (const mailbox of await claimMailboxes(needs.db, lease(), limit)) begin(mailbox)
+    if (limit <= 0) return false
+    const mailboxes = await claimMailboxes(needs.db, lease(), limit)
+    for (const mailbox of mailboxes) begin(mailbox)
+    return mailboxes.length === startedAtOnce
   }
 
   function begin(mailbox: WatchedRow): void {
@@ -86,12 +90,15 @@ export function startWatching(needs: WatchNeeds): Watching {
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await renew()
+      const isMore = await renew()
         .then(claim)
         .catch((error) => {
           if (!isDatabaseDown(error)) needs.log.error({ err: error }, 'looking for mailboxes failed')
+          return false
         })
-      await sleep(timings.tickMs, undefined, { signal: stopping.signal }).catch(() => {})
+      await sleep(isMore ? Math.min(betweenStartsMs, timings.tickMs) : timings.tickMs, undefined, {
+        signal: stopping.signal,
+      }).catch(() => {})
     }
   }
 
