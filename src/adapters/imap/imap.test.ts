@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { type AddressInfo, createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { after, describe, test } from 'node:test'
 import { ImapFlow } from 'imapflow'
 import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
 import { type Dovecot, dovecotForTests, password, withoutDovecot } from '../../../test/stand-ins/dovecot.ts'
@@ -133,4 +135,35 @@ describe('a mailbox over IMAP', { skip: withoutDovecot }, async () => {
       message: /did not answer in time/,
     })
   })
+})
+
+/** Says yes to everything and remembers who came. */
+async function tokenServer() {
+  const seen: string[] = []
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('* OK [CAPABILITY IMAP4rev1 SASL-IR AUTH=XOAUTH2] ready\r\n')
+    createInterface(socket).on('line', (line) => {
+      const [tag, command, mechanism, given = ''] = line.split(' ')
+      if (command === 'AUTHENTICATE') seen.push(`${mechanism} ${Buffer.from(given, 'base64')}`)
+      socket.write(`${tag} OK done\r\n`)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  after(() => server.close())
+  return { port: (server.address() as AddressInfo).port, seen }
+}
+
+test('a token opens a mailbox as well as a password', async () => {
+  const { port, seen } = await tokenServer()
+  const credentials = { user: 'anna@a.example', accessToken: 'token-1' }
+  const mailbox = await openImap({ allowPrivate: true }).open({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    credentials,
+  })
+  assert.deepEqual(mailbox.folders, ['INBOX'])
+  mailbox.close()
+  assert.deepEqual(seen, ['XOAUTH2 user=anna@a.example\x01auth=Bearer token-1\x01\x01'])
 })

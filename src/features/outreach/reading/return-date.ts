@@ -48,7 +48,7 @@ const forms: [RegExp, (found: RegExpExecArray) => Written][] = [
     new RegExp(`\\b(${month})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:,? (\\d{4}))?`, 'g'),
     ([, name, d, y]) => ({ year: y, month: indexIn(monthNames, name) + 1, day: d }),
   ],
-  [/\b(\d{1,2})[./-](\d{1,2})(?:[./-](\d{4}|\d{2}))?(?![\d])/g, ([, d, m, y]) => dayFirst(d, m, y)],
+  [/(?<![\d./-])(\d{1,2})[./-](\d{1,2})(?:[./-](\d{4}|\d{2}))?(?![\d])/g, ([, d, m, y]) => dayFirst(d, m, y)],
 ]
 
 type Written = { year: string | undefined; month: number; day: string | undefined }
