@@ -7,6 +7,7 @@ import { contactExamples, contactPrepared } from './contact-examples.ts'
 import { domainExamples, domainPrepared } from './domain-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
 import { inboxExamples, inboxPrepared } from './inbox-examples.ts'
+import { outreachExamples, outreachPrepared } from './outreach-examples.ts'
 import { senderExamples, senderPrepared } from './sender-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
 import { webhookExamples, webhookPrepared } from './webhook-examples.ts'
@@ -37,6 +38,7 @@ const examples: Record<string, Partial<Example>> = {
   ...domainExamples,
   ...webhookExamples,
   ...inboxExamples,
+  ...outreachExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -71,6 +73,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...domainPrepared,
   ...webhookPrepared,
   ...inboxPrepared,
+  ...outreachPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

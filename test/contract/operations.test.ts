@@ -9,7 +9,10 @@ import { makeApp, type Reply } from '../app.ts'
 import { secretKey } from './contact-examples.ts'
 import { exampleOf, workingExampleOf } from './examples.ts'
 
-const app = await makeApp({ deliver: true, env: { POSTHORN_SECRET_KEY: secretKey.toString('hex') } })
+const app = await makeApp({
+  deliver: true,
+  env: { POSTHORN_SECRET_KEY: secretKey.toString('hex'), POSTHORN_OUTREACH_ALLOW_PRIVATE: 'true' },
+})
 const keyed = app.operations.filter((op) => !op.public)
 
 function send(op: Operation, key: string | null): Promise<Reply> {

@@ -36,6 +36,9 @@ export const exportContactOwn = operation({
     automation_runs: Rows,
     senders: Rows,
     webhooks: Rows,
+    prospect: orNull(Type.Object({})),
+    enrollments: Rows,
+    outreach_messages: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

@@ -6,6 +6,7 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
+import * as outreach from './outreach-queries.ts'
 import { eraseOutreachReplies, exportOutreachReplies } from './outreach-reply-queries.ts'
 import type { Source } from './sources.ts'
 
@@ -42,6 +43,9 @@ export async function exportPerson(ctx: Ctx, given: string) {
     automation_runs: await rows(tell.exportRuns(ctx.db, who)),
     senders: await rows(tell.exportSenders(ctx.db, who)),
     webhooks: await rows(tell.exportWebhooks(ctx.db, who)),
+    prospect: (await rows(outreach.exportProspect(ctx.db, who)))[0] ?? null,
+    enrollments: await rows(outreach.exportEnrollments(ctx.db, who)),
+    outreach_messages: await rows(outreach.exportOutreachMessages(ctx.db, who)),
   }
 }
 
@@ -101,6 +105,9 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['conversions', erase.eraseFromConversions],
   ['double_optins', erase.eraseOptins],
   ['senders', erase.eraseSenders],
+  ['enrollments', outreach.eraseEnrollments],
+  ['outreach_messages', outreach.eraseOutreachMessages],
+  ['prospect', outreach.eraseProspect],
   ['action_log', eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],

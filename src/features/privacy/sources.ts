@@ -29,6 +29,9 @@ export const sources = {
   senders: 'senders',
   webhook_queue: 'webhooks_under_way',
   webhook_deliveries: 'webhooks',
+  outreach_prospects: 'prospect',
+  outreach_enrollments: 'enrollments',
+  outreach_messages: 'outreach_messages',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]
@@ -39,6 +42,9 @@ export const harmless: Record<string, string> = {
   'templates.reply_to': 'the customer’s own address',
   'campaigns.sender': 'the customer’s own address',
   'campaigns.reply_to': 'the customer’s own address',
+  'outreach_mailboxes.email': 'the customer’s own address',
+  'outreach_identities.postal_address': 'the customer’s own address',
+  'outreach_sequences.stop_on_reply': 'yes or no',
   'campaigns.params': 'the same for every recipient',
   'upstream_unsuppressions.email': 'gone within minutes; erasing takes it out as well',
 }

@@ -19,7 +19,8 @@ import {
   tryLater,
 } from './settle-queries.ts'
 
-export function settleStep(db: Db, taken: Taken, outcome: MailboxOutcome, now: Date): Promise<void> {
+export function settleStep(db: Db, taken: Taken, came: MailboxOutcome, now: Date): Promise<void> {
+  const outcome = withoutPerson(came, taken.due.email)
   return db.transaction(async (tx) => {
     const settling = { db: tx, taken, now }
     switch (outcome.kind) {
@@ -35,6 +36,13 @@ export function settleStep(db: Db, taken: Taken, outcome: MailboxOutcome, now: D
         return settleRejected(settling, outcome)
     }
   })
+}
+
+/** What is said of a mailbox is kept when the person is not. */
+function withoutPerson(outcome: MailboxOutcome, email: string): MailboxOutcome {
+  if (outcome.kind === 'accepted') return outcome
+  const literal = email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  return { ...outcome, message: outcome.message.replaceAll(new RegExp(literal, 'gi'), 'the recipient') }
 }
 
 type Settling = { db: Db; taken: Taken; now: Date }
