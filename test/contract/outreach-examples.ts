@@ -2,6 +2,7 @@
 import { after, type TestContext } from 'node:test'
 import { mailServer, serverAt } from '../../src/features/outreach/fixtures/outreach.ts'
 import type { App } from '../app.ts'
+import { welcomingImap } from '../stand-ins/welcoming-imap.ts'
 import type { Example } from './examples.ts'
 
 const base = '/v3/outreach'
@@ -44,8 +45,8 @@ let made = 0
 async function mailboxBody(app: App, key: string) {
   await enable(app, key)
   const { port } = await mailServer({ after } as TestContext)
-  const server = serverAt(port)
-  return { email: `me${++made}@acme.example`, smtp: server, imap: server }
+  const servers = { smtp: serverAt(port), imap: serverAt(await welcomingImap()) }
+  return { email: `me${++made}@acme.example`, ...servers }
 }
 
 async function mailboxId(app: App, key: string): Promise<number> {

@@ -259,6 +259,5 @@ test('a folder that is numbered anew gives nothing twice, and what is new', {
   here.watch()
   await until(async () => (await here.replies(mailbox)).length === 3, 'the new one')
   await here.synced(mailbox, new Date(Date.now() - 1))
-  console.error(await here.replies(mailbox))
   assert.equal((await here.replies(mailbox)).length, 3)
 })
