@@ -26,7 +26,8 @@ async function makeMailboxes(client: pg.Client, port: number): Promise<void> {
     const sealed = await sealCredentials(async () => [key], { accountId, email }, secrets)
     const server = JSON.stringify({ host: '127.0.0.1', port, secure: false, user: `owner${n}` })
     await client.query(
-      `insert into outreach_mailboxes (account_id, email, name, smtp, imap, sealed, daily_limit, created_at, modified_at)
+      `insert into outreach_mailboxes (account_id, email, name, smtp, imap, sealed, daily_limit, created_at,
+                                       modified_at)
        values ($1, $2, '', $3, $3, $4, 50, now(), now())`,
       [accountId, email, server, sealed],
     )

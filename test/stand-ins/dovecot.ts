@@ -11,7 +11,7 @@ import { until } from '../until.ts'
 
 const isThere = spawnSync('sh', ['-c', 'command -v dovecot']).status === 0
 
-/** For the `skip` option of a test: false, or what installs the server. Where everything has to run it is never skipped. */
+/** For the `skip` option of a test: false, or what installs the server. Where all has to run it is never skipped. */
 export const withoutDovecot =
   isThere || process.env.CI === 'true' ? false : 'needs: apt-get install dovecot-imapd'
 

@@ -8,8 +8,8 @@ export function newText({ text, html }: Pick<IncomingMail, 'text' | 'html'>): st
   return cutQuoted(plain)
 }
 
-const htmlQuote =
-  /<(?:div|blockquote|hr)\b[^>]*(?:gmail_quote|yahoo_quoted|moz-cite-prefix|divRplyFwdMsg|appendonsend|type="?cite)/i
+const quoteNames = 'gmail_quote|yahoo_quoted|moz-cite-prefix|divRplyFwdMsg|appendonsend|type="?cite'
+const htmlQuote = new RegExp(`<(?:div|blockquote|hr)\\b[^<>]{0,500}(?:${quoteNames})`, 'i')
 
 const beforeQuote = (html: string) => html.slice(0, htmlQuote.exec(html)?.index ?? html.length)
 

@@ -52,9 +52,11 @@ const matchOf = (found: ThreadRow, how: Match['how']): Match => ({
 // Two people there have nothing to do with each other.
 const sharedDomains = new Set(
   (
-    'gmail.com googlemail.com outlook.com outlook.fr hotmail.com hotmail.fr live.com live.fr msn.com yahoo.com yahoo.fr ' +
-    'yahoo.de yahoo.es yahoo.it icloud.com me.com mac.com aol.com proton.me protonmail.com gmx.de gmx.net gmx.com web.de ' +
+    'gmail.com googlemail.com outlook.com outlook.fr hotmail.com hotmail.fr live.com live.fr msn.com yahoo.com ' +
+    'yahoo.fr yahoo.de yahoo.es yahoo.it icloud.com me.com mac.com aol.com proton.me protonmail.com gmx.de ' +
+    'gmx.net gmx.com web.de ' +
     't-online.de freenet.de orange.fr wanadoo.fr free.fr sfr.fr laposte.net bbox.fr neuf.fr libero.it tiscali.it ' +
-    'virgilio.it alice.it tim.it terra.es telefonica.net mail.com zoho.com yandex.com mail.ru qq.com 163.com fastmail.com'
+    'virgilio.it alice.it tim.it terra.es telefonica.net mail.com zoho.com yandex.com mail.ru qq.com 163.com ' +
+    'fastmail.com'
   ).split(' '),
 )

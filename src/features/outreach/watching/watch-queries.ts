@@ -87,7 +87,8 @@ export type WatchRef = { accountId: string; mailboxId: string; holder: string }
 export function releaseWatch(db: Db, ref: WatchRef, given: { now: Date; nextTryAt: Date; isLogin: boolean }) {
   return db.run(sql`
     update outreach_watches
-       set holder = null, held_until = ${given.now}::timestamptz - interval '1 second', next_try_at = ${given.nextTryAt},
+       set holder = null, held_until = ${given.now}::timestamptz - interval '1 second',
+           next_try_at = ${given.nextTryAt},
            login_failures = login_failures + ${given.isLogin ? 1 : 0}
      where account_id = ${ref.accountId} and mailbox_id = ${ref.mailboxId} and holder = ${ref.holder}`)
 }

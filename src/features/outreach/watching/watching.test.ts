@@ -139,7 +139,7 @@ describe('a watched mailbox', { skip: withoutDovecot }, () => {
     assert.equal((await outreach.enrolment(left)).state, 'stopped')
   })
 
-  test('a report of a dead address suppresses it; one of a delay, of a block or of another address does not', async () => {
+  test('a report of a dead address suppresses it; one of a delay, a block or another address does not', async () => {
     const mailbox = await outreach.makeMailbox()
     const [dead, late, blocked, forwarded] = await Promise.all(
       [1, 2, 3, 4].map(() => outreach.writeTo(mailbox)),
@@ -173,7 +173,8 @@ describe('a watched mailbox', { skip: withoutDovecot }, () => {
     const written = await outreach.writeTo(mailbox)
     await outreach.synced(mailbox)
     await app.pools.db.run(sql`
-      update outreach_messages set state = 'unconfirmed', sent_at = null where account_id = ${app.accountId} and id = ${written.ref}`)
+      update outreach_messages set state = 'unconfirmed', sent_at = null
+       where account_id = ${app.accountId} and id = ${written.ref}`)
     await dovecot.append(mailbox.user, `X-Posthorn-Id: ${written.ref}\r\n${answerTo(written)}`, {
       folder: 'Sent',
     })
