@@ -1,5 +1,6 @@
 // What a reply says. Order matters: who asks to be left alone is heard before who declines, who declines before who
 // is interested; and what is not clear is left to a person.
+import { absence, absenceSubject, left } from './absence-phrases.ts'
 import { fold } from './fold.ts'
 import * as phrases from './phrases.ts'
 
@@ -32,15 +33,15 @@ export function classifyText(text: string, subject: string): Verdict {
 /** Whether a message tells of an absence; `isAutomatic`: its headers say that a machine sent it. */
 export function absenceIn(text: string, subject: string, isAutomatic: boolean): number {
   const folded = fold(text).slice(0, longestRead)
-  const bySubject = phrases.absenceSubject.test(fold(subject)) ? 0.7 : 0
-  const byBody = score(phrases.absence, folded)
+  const bySubject = absenceSubject.test(fold(subject)) ? 0.7 : 0
+  const byBody = score(absence, folded)
   const both = 1 - (1 - bySubject) * (1 - byBody)
   if (isAutomatic) return both > 0 ? Math.min(0.99, both + 0.2) : 0
   // Somebody who mentions a holiday is not a machine: subject and words together are needed.
   return bySubject > 0 && byBody > 0 ? both : 0
 }
 
-export const hasLeft = (text: string) => phrases.left.test(fold(text).slice(0, longestRead))
+export const hasLeft = (text: string) => left.test(fold(text).slice(0, longestRead))
 
 const without = (text: string, patterns: RegExp[]) =>
   patterns.reduce((rest, pattern) => rest.replaceAll(pattern, ' '), text)
