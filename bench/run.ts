@@ -6,6 +6,7 @@ import { benchCampaign, benchFreezing } from './cases/campaign.ts'
 import { benchContacts, benchImport } from './cases/contacts.ts'
 import { benchDomains } from './cases/domains.ts'
 import { benchHttp } from './cases/http.ts'
+import { benchOutreach } from './cases/outreach.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
@@ -27,6 +28,7 @@ const cases: Case[] = [
   ['campaign', benchCampaign],
   ['freezing', benchFreezing],
   ['webhooks', benchWebhooks],
+  ['outreach', benchOutreach],
   // Minutes.
   ['memory', benchMemory, true],
 ]
