@@ -4,11 +4,15 @@ import * as identity from '../features/outreach/identity/api.v3.ts'
 import * as mailboxes from '../features/outreach/mailboxes/api.v3.ts'
 import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
 import * as prospects from '../features/outreach/prospects/api.v3.ts'
+import { outreachJobs } from '../features/outreach/sending/jobs.ts'
 import * as sequences from '../features/outreach/sequences/api.v3.ts'
 import * as moves from '../features/outreach/sequences/moves.api.v3.ts'
 import type { AddressGuard } from '../kernel/guarded-lookup.ts'
+import type { Job } from '../kernel/job.ts'
+import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
+import { openUnsubscribeKeys } from './link-keys.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { resolveThrough } from './webhooks.ts'
 
@@ -36,4 +40,10 @@ export function mailboxGuard({ dns, outreachAllowPrivate }: OutreachConfig): Add
 
 export function mailboxNeeds(config: OutreachConfig): MailboxNeeds {
   return { secretKeys: openSecretKeys(config), sender: openMailboxSmtp({ guard: mailboxGuard(config) }) }
+}
+
+type JobParts = { log: Log; now: () => Date; baseUrl: string }
+
+export function outreachJobsFor(config: OutreachConfig, parts: JobParts): Job[] {
+  return outreachJobs({ ...parts, ...mailboxNeeds(config), unsubscribeKeys: openUnsubscribeKeys(config) })
 }
