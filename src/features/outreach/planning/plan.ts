@@ -61,7 +61,6 @@ function openState({ now, until, sequences, followUps, firsts }: PlanInput): Sta
   const running = new Map<string, Running>()
   const byMailbox = new Map<string, Running[]>()
   for (const sequence of sequences) {
-    // Of the last day as a whole: what is reserved on it must not hang on how far ahead is looked.
     const windows = windowsBetween(sequence.schedule, now, until)
     const one = { ...sequence, windows, firsts: queue<Waiting>(), followUps: new Map() }
     running.set(sequence.id, one)
