@@ -7,6 +7,7 @@ import { benchContacts, benchImport } from './cases/contacts.ts'
 import { benchDomains } from './cases/domains.ts'
 import { benchHttp } from './cases/http.ts'
 import { benchMailboxes } from './cases/mailboxes.ts'
+import { benchOutreach } from './cases/outreach.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
@@ -29,6 +30,7 @@ const cases: Case[] = [
   ['freezing', benchFreezing],
   ['webhooks', benchWebhooks],
   ['mailboxes', benchMailboxes],
+  ['outreach', benchOutreach],
   // Minutes.
   ['memory', benchMemory, true],
 ]

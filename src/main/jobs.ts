@@ -6,8 +6,6 @@ import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
-import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
-import { outreachJobs } from '../features/outreach/sending/jobs.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { webhookJobs } from '../features/webhooks/jobs.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
@@ -32,7 +30,6 @@ export type JobNeeds = {
   /** Something was put into the queue. */
   wake: () => void
   domains?: DomainNeeds
-  mailboxes?: MailboxNeeds
   files?: ImportFiles
 }
 
@@ -47,7 +44,6 @@ export const jobsFor = ({
   now,
   wake,
   domains,
-  mailboxes,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
@@ -83,7 +79,6 @@ export const jobsFor = ({
   ...campaignJobs({ log, now, wake }),
   ...(domains ? [domainJob(domains)] : []),
   ...webhookJobs,
-  ...(mailboxes ? outreachJobs({ log, now, baseUrl, unsubscribeKeys, ...mailboxes }) : []),
 ]
 
 const largestFile = 20 * 1024 * 1024

@@ -6,12 +6,18 @@ import * as inbox from '../features/outreach/inbox/api.v3.ts'
 import * as mailboxes from '../features/outreach/mailboxes/api.v3.ts'
 import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
 import * as prospects from '../features/outreach/prospects/api.v3.ts'
+import { outreachJobs } from '../features/outreach/sending/jobs.ts'
 import * as sequences from '../features/outreach/sequences/api.v3.ts'
 import * as moves from '../features/outreach/sequences/moves.api.v3.ts'
+import { startWatching, type Watching } from '../features/outreach/watching/watch-mailboxes.ts'
+import type { Db } from '../kernel/db.ts'
 import type { AddressGuard } from '../kernel/guarded-lookup.ts'
+import type { Job } from '../kernel/job.ts'
+import type { Log } from '../kernel/log.ts'
 import type { MailboxReader } from '../kernel/mailbox-ports.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { Config } from './config.ts'
+import { openUnsubscribeKeys } from './link-keys.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { resolveThrough } from './webhooks.ts'
 
@@ -46,4 +52,17 @@ export function mailboxNeeds(config: OutreachConfig): MailboxNeeds & { reader: M
     sender: openMailboxSmtp({ guard }),
     reader: openImap(guard),
   }
+}
+
+type JobParts = { log: Log; now: () => Date; baseUrl: string }
+
+export function outreachJobsFor(config: OutreachConfig, parts: JobParts): Job[] {
+  return outreachJobs({ ...parts, ...mailboxNeeds(config), unsubscribeKeys: openUnsubscribeKeys(config) })
+}
+
+export function openWatching(
+  config: OutreachConfig,
+  parts: Omit<JobParts, 'baseUrl'> & { db: Db },
+): Watching {
+  return startWatching({ ...parts, ...mailboxNeeds(config) })
 }

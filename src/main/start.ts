@@ -1,6 +1,5 @@
 // The service from start to stop.
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
-import { startWatching } from '../features/outreach/watching/watch-mailboxes.ts'
 import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
@@ -10,7 +9,7 @@ import { domainNeeds } from './domain-operations.ts'
 import { jobsFor } from './jobs.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { migrate } from './migrate.ts'
-import { mailboxNeeds } from './outreach.ts'
+import { openWatching, outreachJobsFor } from './outreach.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { sparePort } from './spare-port.ts'
 import { openWebhooks } from './webhooks.ts'
@@ -74,12 +73,11 @@ async function startRoles({
     const { transport } = delivery
     const unsubscribeKeys = openUnsubscribeKeys(config)
     const domains = domainNeeds(config, { dns: dnsOf(config), log })
-    const mailboxes = mailboxNeeds(config)
-    const needs = { transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains, mailboxes }
-    const jobs = jobsFor(needs)
-    const running = startJobs(jobs, { db: pools.db, log, now })
+    const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
+    const outreach = outreachJobsFor(config, { log, now, baseUrl })
+    const running = startJobs([...jobs, ...outreach], { db: pools.db, log, now })
     const webhooks = openWebhooks({ config, pools, log, now })
-    const watching = startWatching({ db: pools.db, log, now, ...mailboxes })
+    const watching = openWatching(config, { db: pools.db, log, now })
     stops.push(delivery.stop, webhooks.stop, running.stop, watching.stop)
     wake = delivery.wake
   }

@@ -117,12 +117,19 @@ const aheadMs = 5 * 60_000
 
 /** Gives every account's next messages their moments. Not to be called inside a transaction. */
 export async function planAll(db: Db, now: Date, stopping?: AbortSignal): Promise<void> {
+  const faults: unknown[] = []
   for (const { account_id } of await accountsToPlan(db)) {
     if (stopping?.aborted) return
-    await db.transaction(async (tx) => {
-      await lockPlanning(tx, account_id)
-      const { planned } = await planAccount(tx, account_id, { now, aheadMs })
-      if (planned.length > 0) await storeMoments(tx, account_id, planned)
-    })
+    // One account that cannot be planned must not keep the others.
+    await planNext(db, account_id, now).catch((error) => faults.push(error))
   }
+  if (faults.length > 0) throw faults[0]
+}
+
+function planNext(db: Db, accountId: string, now: Date): Promise<void> {
+  return db.transaction(async (tx) => {
+    await lockPlanning(tx, accountId)
+    const { planned } = await planAccount(tx, accountId, { now, aheadMs })
+    if (planned.length > 0) await storeMoments(tx, accountId, planned)
+  })
 }

@@ -1,6 +1,6 @@
-// Who is written to next, when, and from which mailbox. A pure function: mailboxes go through their moments in the order
-// of time, and each takes the step that is due, follow-ups before first messages. A first message does not take a place
-// of the day that a follow-up due later that day will need.
+// Who is written to next, when, and from which mailbox. A pure function: mailboxes go through their moments in the
+// order of time, and each takes the step that is due, follow-ups before first messages. A first message does not take a
+// place of the day that a follow-up due later that day will need.
 import { limitOn, type Ramp } from '../mailboxes/ramp.ts'
 import { meanGapMs, nextUtcDay, slotsOf, startOfUtcDay } from './slots.ts'
 import { openMs, type Schedule, utcDay, type Window, windowsBetween } from './windows.ts'
@@ -61,7 +61,6 @@ function openState({ now, until, sequences, followUps, firsts }: PlanInput): Sta
   const running = new Map<string, Running>()
   const byMailbox = new Map<string, Running[]>()
   for (const sequence of sequences) {
-    // Of the last day as a whole: what is reserved on it must not hang on how far ahead is looked.
     const windows = windowsBetween(sequence.schedule, now, until)
     const one = { ...sequence, windows, firsts: queue<Waiting>(), followUps: new Map() }
     running.set(sequence.id, one)

@@ -1,4 +1,4 @@
-// When a sequence may write: hours and days on the clock of its own zone, whatever that clock does in spring and autumn.
+// When a sequence may write: hours and days on the clock of its own zone, whatever that does in spring and autumn.
 import { DateTime } from 'luxon'
 
 /** `days`: 1 is Monday, 7 is Sunday. `from` and `to`: hours and minutes, the latter no longer in it. */

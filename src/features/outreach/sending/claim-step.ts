@@ -23,6 +23,7 @@ import {
   findFacts,
   finish,
   giveBack,
+  giveBackToSequence,
   markHanding,
   type Spent,
   unplan,
@@ -108,7 +109,7 @@ async function spend(db: Db, { due, claimed, facts }: Step, now: Date): Promise<
   // The sequence first, always: two transactions that count the same rows in another order would wait for each other.
   if (!(await countSequenceSend(db, ofSequence))) return undefined
   if (await countMailboxSend(db, ofMailbox)) return spent
-  await giveBack(db, { ...spent, mailboxId: '0' })
+  await giveBackToSequence(db, spent)
   return undefined
 }
 

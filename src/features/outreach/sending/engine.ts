@@ -5,13 +5,14 @@ import type { Log } from '../../../kernel/log.ts'
 import type { MailboxOutcome, MailboxSender } from '../../../kernel/mailbox-ports.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { SealFault } from '../../../kernel/seal.ts'
+import { postponeEnrollment } from '../enrollments/stop-enrollments.ts'
 import {
   openCredentials,
   type SecretKeys,
   type ServerSettings,
   serverWith,
 } from '../mailboxes/credentials.ts'
-import { type ClaimNeeds, claimStep, type Taken } from './claim-step.ts'
+import { type ClaimNeeds, claimStep, refOf, type Taken } from './claim-step.ts'
 import { type DueRef, findDue } from './queries.ts'
 import { captureMessage, claimAbandoned } from './settle-queries.ts'
 import { settleAbandoned, settleStep } from './settle-step.ts'
@@ -37,6 +38,8 @@ export async function sendDue(needs: EngineNeeds): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
+const failedMs = 3_600_000
+
 /** One that fails by our own fault must not keep the others. */
 async function sendOne(needs: EngineNeeds, due: DueRef): Promise<void> {
   try {
@@ -46,6 +49,7 @@ async function sendOne(needs: EngineNeeds, due: DueRef): Promise<void> {
   } catch (error) {
     if (isDatabaseDown(error)) throw error
     needs.log.error({ err: error, sequence: due.sequence_id }, 'a step of a sequence failed')
+    await postponeEnrollment(needs.db, refOf(due), new Date(needs.now().getTime() + failedMs))
   }
 }
 

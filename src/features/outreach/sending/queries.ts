@@ -149,11 +149,16 @@ export type Spent = {
 }
 
 /** It did not leave after all. */
-export async function giveBack(db: Db, { accountId, mailboxId, sequenceId, utcDay, localDay }: Spent) {
+export async function giveBack(db: Db, spent: Spent): Promise<void> {
+  const { accountId, mailboxId, utcDay } = spent
+  await giveBackToSequence(db, spent)
   await db.run(sql`
     update outreach_mailbox_days set sent = sent - 1
      where account_id = ${accountId} and mailbox_id = ${mailboxId} and day = ${utcDay} and sent > 0`)
-  await db.run(sql`
+}
+
+export function giveBackToSequence(db: Db, { accountId, sequenceId, localDay }: Spent) {
+  return db.run(sql`
     update outreach_sequence_days set sent = sent - 1
      where account_id = ${accountId} and sequence_id = ${sequenceId} and day = ${localDay} and sent > 0`)
 }
