@@ -1,6 +1,7 @@
 // The operations: who may call them, what they refuse, what they never tell.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { welcomingImap } from '../../../test/stand-ins/welcoming-imap.ts'
 import { text as column, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import {
@@ -49,12 +50,9 @@ test('an identity is empty until it is declared, and one field can be changed al
 test('a mailbox is logged in to before it is kept; its secrets are told to nobody', async (t) => {
   const server = await mailServer(t)
   const account = await outreach.makeAccount()
+  const imap = serverAt(await welcomingImap())
   const declare = (smtp: object) =>
-    account.call('POST', '/v3/outreach/mailboxes', {
-      email: 'me@acme.example',
-      smtp,
-      imap: serverAt(server.port),
-    })
+    account.call('POST', '/v3/outreach/mailboxes', { email: 'me@acme.example', smtp, imap })
   const wrong = await declare(serverAt(server.port, 'geheim'))
   assert.equal(wrong.status, 400)
   assert.match(wrong.body.message, /SMTP.*535.*wrong password/)
@@ -65,6 +63,8 @@ test('a mailbox is logged in to before it is kept; its secrets are told to nobod
   assert.equal((await declare({ ...serverAt(server.port), password: '' })).body.code, 'missing_parameter')
   const id = await makeMailbox(account, server.port, { dailyLimit: 40, ramp: true })
   assert.equal((await declare(serverAt(server.port))).status, 400)
+  const deaf = await account.call('PUT', `/v3/outreach/mailboxes/${id}`, { imap: { password: 'geheim' } })
+  assert.match(deaf.body.message, /IMAP.*refused the login/)
   const { body, text } = await account.call('GET', `/v3/outreach/mailboxes/${id}`)
   assert.deepEqual(body.health, {
     state: 'ok',
