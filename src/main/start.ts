@@ -51,16 +51,11 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
 }
 
 type Stop = () => Promise<void>
+type Addresses = Pick<Running, 'url' | 'smtp'>
 type Parts = StartOptions & { pools: Pools; log: Log; stops: Stop[] }
 
 /** Gives the addresses of the HTTP interface and of the relay when this process serves them. */
-async function startRoles({
-  config,
-  roles,
-  pools,
-  log,
-  stops,
-}: Parts): Promise<Pick<Running, 'url' | 'smtp'>> {
+async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<Addresses> {
   // Links in answers and messages carry the port, so it must be known first.
   const port = config.port || (await sparePort(config.host))
   const baseUrl = baseUrlOf(config, port)

@@ -36,29 +36,20 @@ function runner(): Runner {
   return { user: username, group, uid, gid }
 }
 
-const configuration = (folder: string, port: number, as: Runner) => `
-base_dir = ${folder}/run
-state_dir = ${folder}/run
+const always = `
 protocols = imap
 listen = 127.0.0.1
-log_path = ${folder}/dovecot.log
 ssl = no
 disable_plaintext_auth = no
-default_internal_user = ${as.user}
-default_internal_group = ${as.group}
-default_login_user = ${as.user}
+# A wrong password is answered without a penalty: tests try several.
+auth_failure_delay = 0
 default_process_limit = 1000
 default_client_limit = 4000
 mail_max_userip_connections = 50
-mail_location = maildir:${folder}/mail/%u
 first_valid_uid = 1
 passdb {
   driver = static
   args = password=${password}
-}
-userdb {
-  driver = static
-  args = uid=${as.uid} gid=${as.gid} home=${folder}/mail/%u
 }
 namespace inbox {
   inbox = yes
@@ -71,17 +62,6 @@ namespace inbox {
     auto = create
   }
 }
-service imap-login {
-  chroot =
-  inet_listener imap {
-    port = ${port}
-  }
-  inet_listener imaps {
-    port = 0
-  }
-}
-# A wrong password is answered without a penalty: tests try several.
-auth_failure_delay = 0
 service anvil {
   chroot =
   unix_listener anvil-auth-penalty {
@@ -92,6 +72,29 @@ service stats {
   chroot =
 }
 `
+
+const configuration = (folder: string, port: number, as: Runner) => `
+base_dir = ${folder}/run
+state_dir = ${folder}/run
+log_path = ${folder}/dovecot.log
+mail_location = maildir:${folder}/mail/%u
+default_internal_user = ${as.user}
+default_internal_group = ${as.group}
+default_login_user = ${as.user}
+userdb {
+  driver = static
+  args = uid=${as.uid} gid=${as.gid} home=${folder}/mail/%u
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = ${port}
+  }
+  inet_listener imaps {
+    port = 0
+  }
+}
+${always}`
 
 export async function startDovecot(): Promise<Dovecot> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-dovecot-'))

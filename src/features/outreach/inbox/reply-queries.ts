@@ -105,8 +105,7 @@ export type ReplyFilter = {
   prospectId?: number
 }
 
-const conditions = (accountId: string, filter: ReplyFilter) => sql`
-       r.account_id = ${accountId}
+const conditions = (filter: ReplyFilter) => sql`
        and r.kind <> 'bounce'
        ${when(filter.state, (state) => sql`and r.state = ${state}`)}
        ${when(filter.classification, (word) => sql`and r.classification = ${word}`)}
@@ -131,7 +130,7 @@ export function listReplies(db: Db, accountId: string, filter: ReplyFilter, slic
     select ${columns}, left(r.body_text, ${slice.longest}) as body_text, null as body_html
       from outreach_replies r
       left join outreach_prospects p on p.account_id = r.account_id and p.id = r.prospect_id
-     where ${conditions(accountId, filter)}
+     where r.account_id = ${accountId} ${conditions(filter)}
        ${when(slice.after, (after) => (slice.ascending ? sql`and r.id > ${after}` : sql`and r.id < ${after}`))}
      order by ${slice.ascending ? sql`r.id` : sql`r.id desc`}
      limit ${slice.limit}
@@ -144,7 +143,10 @@ const Count = row<{ count: number }>({ count: int })
 export async function countReplies(db: Db, accountId: string, filter: ReplyFilter): Promise<number> {
   const { count } = await db.one(
     Count,
-    sql`select count(*)::int as count from outreach_replies r where ${conditions(accountId, filter)}`,
+    sql`
+    select count(*)::int as count
+      from outreach_replies r
+     where r.account_id = ${accountId} ${conditions(filter)}`,
   )
   return count
 }
