@@ -6,6 +6,8 @@ import { benchCampaign, benchCampaignMemory, benchFreezing } from './cases/campa
 import { benchContacts, benchImport } from './cases/contacts.ts'
 import { benchDomains } from './cases/domains.ts'
 import { benchHttp } from './cases/http.ts'
+import { benchMailboxes } from './cases/mailboxes.ts'
+import { benchOutreach } from './cases/outreach.ts'
 import { benchQueue } from './cases/queue.ts'
 import { benchRelay } from './cases/relay.ts'
 import { benchMemory, benchSending } from './cases/sending.ts'
@@ -27,6 +29,8 @@ const cases: Case[] = [
   ['campaign', benchCampaign],
   ['freezing', benchFreezing],
   ['webhooks', benchWebhooks],
+  ['mailboxes', benchMailboxes],
+  ['outreach', benchOutreach],
   // Minutes.
   ['memory', benchMemory, true],
   ['campaign-memory', benchCampaignMemory, true],

@@ -151,6 +151,12 @@ export const settings = {
     yesOrNo,
     'false',
   ),
+  outreachAllowPrivate: setting(
+    'POSTHORN_OUTREACH_ALLOW_PRIVATE',
+    'mailboxes may be on servers at private and loopback addresses',
+    yesOrNo,
+    'false',
+  ),
   metricsToken: setting('POSTHORN_METRICS_TOKEN', 'bearer token that opens /metrics to other machines', text),
   trustedProxies: setting(
     'POSTHORN_TRUSTED_PROXIES',
@@ -183,6 +189,7 @@ type Required =
   | 'retryFactor'
   | 'leaseSeconds'
   | 'webhookAllowPrivate'
+  | 'outreachAllowPrivate'
   | 'trustedProxies'
   | 'logLevel'
 export type Config = {

@@ -14,6 +14,7 @@ import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
 import type { MediaNeeds } from '../features/media/api.v3.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
+import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
 import type { SmsNeeds } from '../features/sms/send-sms.ts'
 import {
   getAggregatedReport,
@@ -41,6 +42,7 @@ import { validateMessage } from '../features/transactional/validate.api.own.ts'
 import type { WebhookNeeds } from '../features/webhooks/write-webhook.ts'
 import { longestIdempotencyKey } from '../gates/idempotency.ts'
 import { silentLog } from '../kernel/log.ts'
+import type { MailboxSender } from '../kernel/mailbox-ports.ts'
 import { type Operation, operationId } from '../kernel/operation.ts'
 import type { Dns, FileStorage } from '../kernel/ports.ts'
 import { campaignOperations } from './campaign-operations.ts'
@@ -48,6 +50,7 @@ import { contactOperations } from './contact-operations.ts'
 import { domainOperations } from './domain-operations.ts'
 import { eventOperations } from './event-operations.ts'
 import { mediaOperations } from './media.ts'
+import { outreachOperations } from './outreach.ts'
 import { senderOperations } from './sender-operations.ts'
 import { smsOperations } from './sms.ts'
 import { statisticsOperations } from './statistics-operations.ts'
@@ -70,6 +73,7 @@ export type OperationNeeds = {
   webhooks: WebhookNeeds
   media: Omit<MediaNeeds, 'baseUrl'>
   sms: SmsNeeds
+  mailboxes: MailboxNeeds
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -105,6 +109,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...eventOperations,
     ...webhookOperations(needs.webhooks),
     ...mediaOperations({ baseUrl: needs.baseUrl, ...needs.media }),
+    ...outreachOperations(needs.mailboxes),
   ]
   return operations
 }
@@ -156,6 +161,13 @@ const noStorage: FileStorage = {
   verify: nowhere,
 }
 
+const noMailboxes: MailboxSender = {
+  send: async () => {
+    throw new Error('there is no way to mailboxes')
+  },
+  test: async () => 'there is no way to mailboxes',
+}
+
 /** The declarations alone, to read facts off: names, routes, schemas. Not to be run. */
 export function declarationsOnly(): Operation[] {
   return declareOperations({
@@ -177,6 +189,7 @@ export function declarationsOnly(): Operation[] {
     webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
     media: { storage: noStorage, log: silentLog, fetchImage: fetchNothing },
     sms: { stop: { text: 'STOP 36111', byUpstream: false } },
+    mailboxes: { secretKeys: async () => [], sender: noMailboxes },
   })
 }
 

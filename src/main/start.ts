@@ -10,6 +10,7 @@ import { jobsFor } from './jobs.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaJob } from './media.ts'
 import { migrate } from './migrate.ts'
+import { openWatching, outreachJobsFor } from './outreach.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { openSmsDelivery } from './sms.ts'
 import { sparePort } from './spare-port.ts'
@@ -52,16 +53,11 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
 }
 
 type Stop = () => Promise<void>
+type Addresses = Pick<Running, 'url' | 'smtp'>
 type Parts = StartOptions & { pools: Pools; log: Log; stops: Stop[] }
 
 /** Gives the addresses of the HTTP interface and of the relay when this process serves them. */
-async function startRoles({
-  config,
-  roles,
-  pools,
-  log,
-  stops,
-}: Parts): Promise<Pick<Running, 'url' | 'smtp'>> {
+async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<Addresses> {
   // Links in answers and messages carry the port, so it must be known first.
   const port = config.port || (await sparePort(config.host))
   const baseUrl = baseUrlOf(config, port)
@@ -75,10 +71,13 @@ async function startRoles({
     const unsubscribeKeys = openUnsubscribeKeys(config)
     const domains = domainNeeds(config, { dns: dnsOf(config), log })
     const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
-    const running = startJobs([...jobs, openMediaJob(config, log)], { db: pools.db, log, now })
+    const outreach = outreachJobsFor(config, { log, now, baseUrl })
+    const all = [...jobs, ...outreach, openMediaJob(config, log)]
+    const running = startJobs(all, { db: pools.db, log, now })
     const webhooks = openWebhooks({ config, pools, log, now })
     const sms = await openSmsDelivery({ config, db: pools.db, log, now })
-    stops.push(delivery.stop, sms.stop, webhooks.stop, running.stop)
+    const watching = openWatching(config, { db: pools.db, log, now })
+    stops.push(delivery.stop, sms.stop, webhooks.stop, running.stop, watching.stop)
     wake = () => {
       delivery.wake()
       sms.wake()

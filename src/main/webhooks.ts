@@ -26,7 +26,7 @@ function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
 }
 
 /** Without resolvers of its own the service asks the system, which knows more than DNS. */
-function resolveThrough(servers: string[]): Resolve {
+export function resolveThrough(servers: string[]): Resolve {
   const dns = openDns({ servers })
   return async (host) => {
     // RFC 6761: never asked of a resolver.

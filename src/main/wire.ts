@@ -26,6 +26,7 @@ import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaStorage } from './media.ts'
 import { openServiceMetrics } from './metrics.ts'
 import { declareOperations } from './operations.ts'
+import { mailboxNeeds } from './outreach.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { smsNeedsOf } from './sms.ts'
@@ -145,6 +146,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     inFlightMessages: inFlightMessages(config.transport),
     webhooks: { secretKeys, checkTarget: targetCheck(config) },
     sms: smsNeedsOf(config),
+    mailboxes: mailboxNeeds(config),
   })
   return [...declared, ...extraOperations]
 }

@@ -6,7 +6,9 @@ import { campaignExamples, campaignPrepared } from './campaign-examples.ts'
 import { contactExamples, contactPrepared } from './contact-examples.ts'
 import { domainExamples, domainPrepared } from './domain-examples.ts'
 import { eventExamples, eventPrepared } from './event-examples.ts'
+import { inboxExamples, inboxPrepared } from './inbox-examples.ts'
 import { mediaExamples, mediaPrepared } from './media-examples.ts'
+import { outreachExamples, outreachPrepared } from './outreach-examples.ts'
 import { senderExamples, senderPrepared } from './sender-examples.ts'
 import { statisticsExamples, statisticsPrepared } from './statistics-examples.ts'
 import { webhookExamples, webhookPrepared } from './webhook-examples.ts'
@@ -38,6 +40,8 @@ const examples: Record<string, Partial<Example>> = {
   ...domainExamples,
   ...webhookExamples,
   ...mediaExamples,
+  ...inboxExamples,
+  ...outreachExamples,
   'email.send': { body: message },
   'message.validate': { body: message },
   'settings.update': { body: { click_tracking: true } },
@@ -77,6 +81,8 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
   ...domainPrepared,
   ...webhookPrepared,
   ...mediaPrepared,
+  ...inboxPrepared,
+  ...outreachPrepared,
   'message.get': async (app, key) => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { key, body: message })
     return { path: `/api/v1/messages/${body.id}` }

@@ -12,7 +12,7 @@ import { memoryStorage, servesImage } from './media-examples.ts'
 
 const app = await makeApp({
   deliver: true,
-  env: { POSTHORN_SECRET_KEY: secretKey.toString('hex') },
+  env: { POSTHORN_SECRET_KEY: secretKey.toString('hex'), POSTHORN_OUTREACH_ALLOW_PRIVATE: 'true' },
   fetchClient: servesImage,
   storage: memoryStorage(),
 })

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
 import { buildConnector } from 'undici'
-import { isAllowedAddress } from './addresses.ts'
+import { isAllowedAddress } from '../../kernel/allowed-address.ts'
 import { GuardedFault } from './fault.ts'
 
 export type Resolve = (host: string) => Promise<{ address: string; family: 4 | 6 }[]>

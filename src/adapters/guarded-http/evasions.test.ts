@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { isAllowedAddress } from './addresses.ts'
+import { isAllowedAddress } from '../../kernel/allowed-address.ts'
 import { GuardedFault, openGuardedClient, type Resolve } from './guarded-http.ts'
 
 let hits = 0

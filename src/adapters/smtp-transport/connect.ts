@@ -1,9 +1,12 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import type { LookupAddress } from 'node:dns'
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { type Failure, failure, unanswered } from './outcome.ts'
 import { isLoopback, type ParsedSmtpUrl } from './smtp-url.ts'
 
 export type Server = ParsedSmtpUrl & {
+  /** Where to connect to, instead of what the name leads to. */
+  addresses?: LookupAddress[]
   ca?: string | Buffer
   connectMs: number
   replyMs: number
@@ -16,9 +19,19 @@ export const peerOf = ({ host, port }: Pick<Server, 'host' | 'port'>) =>
 export function connect(server: Server): { socket: Socket; connected: Promise<void> } {
   const { host, port, connectMs } = server
   // With the default of 250 ms a far host with several addresses is given up before it can answer.
-  const socket = connectTcp({ host, port, noDelay: true, autoSelectFamilyAttemptTimeout: 1000 })
+  const lookup = lookupIn(server.addresses)
+  const socket = connectTcp({ host, port, noDelay: true, autoSelectFamilyAttemptTimeout: 1000, ...lookup })
   const connected = arrival(socket, 'connect', connectMs, (error) => cannotConnect(server, error))
   return { socket, connected }
+}
+
+function lookupIn([first, ...others]: LookupAddress[] = []): { lookup?: LookupFunction } {
+  if (first === undefined) return {}
+  const lookup: LookupFunction = (_host, { all }, callback) => {
+    if (all) callback(null, [first, ...others])
+    else callback(null, first.address, first.family)
+  }
+  return { lookup }
 }
 
 export async function secure(socket: Socket, server: Server): Promise<TLSSocket> {

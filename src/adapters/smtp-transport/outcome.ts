@@ -21,6 +21,13 @@ export type Failure = Error & { said: Said }
 /** Why no connection came about. */
 export const failure = (said: Said): Failure => Object.assign(new Error(said.message), { said })
 
+/** Why the server did not let us in; a temporary trouble of its own is no such thing. */
+export const loginRefused = (said: Said): Failure =>
+  Object.assign(failure(said), { isLogin: said.smtpCode !== null && said.smtpCode >= 500 })
+
+export const isLoginRefused = (error: unknown) =>
+  error instanceof Error && 'isLogin' in error && error.isLogin === true
+
 export const saidOf = (error: unknown): Said =>
   error instanceof Error && 'said' in error ? (error as Failure).said : unanswered(String(error))
 

@@ -2,11 +2,14 @@ import { isIP } from 'node:net'
 
 export type TlsMode = 'implicit' | 'required' | 'opportunistic' | 'off'
 
+/** A password, or an access token of OAuth2. */
+export type Credentials = { user: string; password: string } | { user: string; accessToken: string }
+
 export type ParsedSmtpUrl = {
   host: string
   port: number
   tls: TlsMode
-  credentials: { user: string; password: string } | null
+  credentials: Credentials | null
   connections: number
   /** How many messages one connection carries before it is replaced. */
   messages: number
@@ -26,7 +29,7 @@ export function parseSmtpUrl(url: string): ParsedSmtpUrl {
   const host = hostOf(parts)
   const credentials = credentialsOf(parts)
   const options = optionsOf(parts.searchParams)
-  const tls = tlsModeOf(parts.protocol, options.tls, credentials !== null && !isLoopback(host))
+  const tls = tlsModeOf(parts.protocol, options.tls, credentials === null ? null : host)
   return {
     host,
     port: portOf(parts, tls, credentials !== null),
@@ -99,11 +102,13 @@ function helloName(name: string): string {
   return name
 }
 
-function tlsModeOf(protocol: string, wish: string | undefined, hasSecretToKeep: boolean): TlsMode {
+/** `toldTo`: the host that a login goes to. */
+export function tlsModeOf(protocol: string, wish: string | undefined, toldTo: string | null): TlsMode {
   if (protocol === 'smtps:') {
     if (wish === undefined || wish === 'required') return 'implicit'
     throw new Error(`"tls=${wish}" contradicts smtps:// (use smtp:// for it)`)
   }
+  const hasSecretToKeep = toldTo !== null && !isLoopback(toldTo)
   if (wish === undefined) return hasSecretToKeep ? 'required' : 'opportunistic'
   if (wish === 'required' || wish === 'opportunistic' || wish === 'off') return wish
   throw new Error('"tls" in the SMTP address must be required, opportunistic or off')

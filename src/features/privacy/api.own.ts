@@ -28,6 +28,7 @@ export const exportContactOwn = operation({
     messages: Rows,
     suppression: orNull(Type.Object({})),
     soft_bounces: Rows,
+    outreach_replies: Rows,
     double_optins: Rows,
     conversions: Rows,
     action_log: Rows,
@@ -37,6 +38,9 @@ export const exportContactOwn = operation({
     webhooks: Rows,
     sms: Rows,
     sms_optout: orNull(Type.Object({})),
+    prospect: orNull(Type.Object({})),
+    enrollments: Rows,
+    outreach_messages: Rows,
   }),
 }).run((ctx, { query }) => exportPerson(ctx, query.email))
 

@@ -6,6 +6,8 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
+import * as outreach from './outreach-queries.ts'
+import { eraseOutreachReplies, exportOutreachReplies } from './outreach-reply-queries.ts'
 import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
@@ -35,6 +37,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
     messages: await rows(tell.exportMessages(ctx.db, who)),
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
+    outreach_replies: await rows(exportOutreachReplies(ctx.db, who)),
     conversions: await rows(tell.exportConversions(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
     action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
@@ -44,6 +47,9 @@ export async function exportPerson(ctx: Ctx, given: string) {
     webhooks: await rows(tell.exportWebhooks(ctx.db, who)),
     sms: await rows(sms.exportSms(ctx.db, who)),
     sms_optout: (await rows(sms.exportSmsOptout(ctx.db, who)))[0] ?? null,
+    prospect: (await rows(outreach.exportProspect(ctx.db, who)))[0] ?? null,
+    enrollments: await rows(outreach.exportEnrollments(ctx.db, who)),
+    outreach_messages: await rows(outreach.exportOutreachMessages(ctx.db, who)),
   }
 }
 
@@ -101,9 +107,13 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['queue', erase.eraseQueueRows],
   ['captured', erase.eraseCaptured],
   ['soft_bounces', erase.eraseSoftBounces],
+  ['outreach_replies', eraseOutreachReplies],
   ['conversions', erase.eraseFromConversions],
   ['double_optins', erase.eraseOptins],
   ['senders', erase.eraseSenders],
+  ['enrollments', outreach.eraseEnrollments],
+  ['outreach_messages', outreach.eraseOutreachMessages],
+  ['prospect', outreach.eraseProspect],
   ['action_log', eraseFromActionLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],

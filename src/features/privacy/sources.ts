@@ -15,6 +15,7 @@ export const sources = {
   captured_messages: 'captured',
   suppressions: 'suppression',
   soft_bounces: 'soft_bounces',
+  outreach_replies: 'outreach_replies',
   audit_lines: 'action_log',
   idempotency_keys: 'remembered_replies',
   processes: 'imports',
@@ -31,6 +32,9 @@ export const sources = {
   sms_messages: 'sms',
   sms_events: 'sms_events',
   sms_optouts: 'sms_optout',
+  outreach_prospects: 'prospect',
+  outreach_enrollments: 'enrollments',
+  outreach_messages: 'outreach_messages',
 } as const
 
 export type Source = (typeof sources)[keyof typeof sources]
@@ -41,6 +45,9 @@ export const harmless: Record<string, string> = {
   'templates.reply_to': 'the customer’s own address',
   'campaigns.sender': 'the customer’s own address',
   'campaigns.reply_to': 'the customer’s own address',
+  'outreach_mailboxes.email': 'the customer’s own address',
+  'outreach_identities.postal_address': 'the customer’s own address',
+  'outreach_sequences.stop_on_reply': 'yes or no',
   'campaigns.params': 'the same for every recipient',
   'upstream_unsuppressions.email': 'gone within minutes; erasing takes it out as well',
 }

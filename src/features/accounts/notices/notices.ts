@@ -3,7 +3,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { closeNotice, insertNotice, type NoticeRef } from './queries.ts'
 
-export const noticeCodes = ['domain_broken', 'webhook_disabled', 'cap_near'] as const
+export const noticeCodes = ['domain_broken', 'webhook_disabled', 'cap_near', 'mailbox_paused'] as const
 
 export type Noted = NoticeRef & {
   code: (typeof noticeCodes)[number]

@@ -10,19 +10,28 @@ const ChangedOf = row<{ id: string; settings: Partial<Settings> }>({ id: text, s
 export async function findSettings(db: Db, accountIds: string[]) {
   const rows = await db.many(
     ChangedOf,
-    sql`select id, settings from accounts where id = any(${[...new Set(accountIds)]}::bigint[])`,
+    sql`
+    select id, settings || jsonb_build_object('outreach_enabled', outreach_enabled) as settings
+      from accounts
+     where id = any(${[...new Set(accountIds)]}::bigint[])`,
   )
   const found = new Map(rows.map(({ id, settings }) => [id, settings]))
   return accountIds.map((id) => found.get(id))
 }
 
-export function mergeSettings(db: Db, accountId: string, change: Partial<Settings>) {
+/** Which modules an account has stands in columns of their own. */
+export function mergeSettings(
+  db: Db,
+  accountId: string,
+  { outreach_enabled: outreach, ...change }: Partial<Settings>,
+) {
   return db.one(
     Changed,
     sql`
     update accounts
-       set settings = settings || ${JSON.stringify(change)}::jsonb
+       set settings = settings || ${JSON.stringify(change)}::jsonb,
+           outreach_enabled = coalesce(${outreach ?? null}::boolean, outreach_enabled)
      where id = ${accountId}
-    returning settings`,
+    returning settings || jsonb_build_object('outreach_enabled', outreach_enabled) as settings`,
   )
 }

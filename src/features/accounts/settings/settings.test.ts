@@ -17,6 +17,7 @@ const others = {
   default_sender: { email: 'hello@shop.example', name: 'Shop' },
   require_verified_sender: true,
   provider_compatibility: true,
+  outreach_enabled: true,
   timezone: 'America/New_York',
 }
 
@@ -31,6 +32,7 @@ test('a fresh account has the documented defaults', async () => {
     default_sender: null,
     require_verified_sender: false,
     provider_compatibility: false,
+    outreach_enabled: false,
     timezone: 'Europe/Paris',
   })
 })

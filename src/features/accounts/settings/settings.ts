@@ -32,6 +32,7 @@ export const Settings = closed({
   provider_compatibility: Type.Boolean(
     described('Under /v3, act as the compatible provider does where the two differ'),
   ),
+  outreach_enabled: Type.Boolean(described('The account has the outreach module')),
   timezone: Type.String({
     format: 'time-zone',
     maxLength: 64,
@@ -50,6 +51,7 @@ export const defaults: Settings = {
   default_sender: null,
   require_verified_sender: false,
   provider_compatibility: false,
+  outreach_enabled: false,
   timezone: 'Europe/Paris',
 }
 

@@ -1,0 +1,43 @@
+// The ends that a sequence comes to for a prospect before its last step, and its rests.
+import type { Db } from '../../../kernel/db.ts'
+import {
+  type EnrollmentRef,
+  type ProspectRef,
+  postponeOne,
+  stopOfProspects,
+  stopOne,
+} from './stop-queries.ts'
+
+export const stopReasons = [
+  'replied',
+  'refused',
+  'unsubscribed',
+  'suppressed',
+  'bounced',
+  'undeliverable',
+  'template',
+  'mailbox_deleted',
+  'sequence_stopped',
+  'sequence_finished',
+  'manual',
+] as const
+export type StopReason = (typeof stopReasons)[number]
+
+/** In all sequences. Gives how many were active. */
+export function stopProspect(
+  db: Db,
+  { accountId, prospectId }: ProspectRef,
+  reason: StopReason,
+  at: Date,
+): Promise<number> {
+  return stopOfProspects(db, accountId, [prospectId], { reason, at })
+}
+
+export function stopEnrollment(db: Db, ref: EnrollmentRef, reason: StopReason, at: Date): Promise<number> {
+  return stopOne(db, ref, { reason, at })
+}
+
+/** The next step goes at that time or later; it stays enrolled. */
+export function postponeEnrollment(db: Db, ref: EnrollmentRef, until: Date): Promise<number> {
+  return postponeOne(db, ref, until)
+}

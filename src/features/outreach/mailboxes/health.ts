@@ -1,0 +1,45 @@
+// How a mailbox is doing, and what has to happen before it does more harm.
+import type { Db } from '../../../kernel/db.ts'
+import { raiseNotice } from '../../accounts/notices/notices.ts'
+import { utcDay } from '../planning/windows.ts'
+import { countBounce, type MailboxRef, markPaused, sumDays } from './health-queries.ts'
+
+export type PauseReason = 'manual' | 'login' | 'sender' | 'bounces'
+
+const dayMs = 86_400_000
+const rateDays = 7
+const fewest = 20
+
+export const rates = { warns: 0.02, pauses: 0.05 }
+
+/** Of how many days bounces are counted: everything after this one. */
+export const rateSince = (at: Date) => utcDay(at.getTime() - rateDays * dayMs)
+
+/** Nobody can tell from a few. */
+export function bounceRate({ sent, bounced }: { sent: number; bounced: number }): number {
+  return sent < fewest ? 0 : bounced / sent
+}
+
+type Why = { reason: PauseReason; error: string }
+
+/** Needs somebody to resume it: what is wrong does not mend itself. */
+export async function pauseMailbox(db: Db, ref: MailboxRef, why: Why, at: Date): Promise<void> {
+  const paused = await markPaused(db, ref, { ...why, at })
+  if (!paused) return
+  const message = `The mailbox ${paused.email} was paused: ${why.error} Mend it, then set its state to active.`
+  const details = { mailbox_id: Number(ref.mailboxId), reason: why.reason }
+  await raiseNotice(
+    db,
+    { accountId: ref.accountId, code: 'mailbox_paused', subject: paused.email, message, details },
+    at,
+  )
+}
+
+/** A message of the mailbox came back, at once or later. */
+export async function recordBounce(db: Db, ref: MailboxRef, at: Date): Promise<void> {
+  await countBounce(db, ref, utcDay(at.getTime()))
+  const rate = bounceRate(await sumDays(db, ref, rateSince(at)))
+  if (rate < rates.pauses) return
+  const error = `${(rate * 100).toFixed(1)} % of its messages of the last ${rateDays} days bounced.`
+  await pauseMailbox(db, ref, { reason: 'bounces', error }, at)
+}

@@ -1,0 +1,63 @@
+// The servers of a mailbox as callers give them.
+import { type Static, Type } from 'typebox'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { given, optional } from '../../../kernel/v3/lenient.ts'
+import type { Secret, ServerSettings } from './credentials.ts'
+
+const Text = Type.Optional(Type.String({ maxLength: 255 }))
+
+export const ServerGiven = closed({
+  host: Text,
+  port: optional(Type.Integer()),
+  secure: optional(Type.Boolean({ description: 'TLS from the start; otherwise STARTTLS' })),
+  user: Text,
+  password: Type.Optional(
+    Type.String({ maxLength: 1_000, description: 'Or an app password; never given back' }),
+  ),
+  accessToken: Type.Optional(
+    Type.String({ maxLength: 8_000, description: 'Of OAuth2 (XOAUTH2), instead of a password' }),
+  ),
+})
+
+export type ServerGiven = Static<typeof ServerGiven>
+
+type Kind = 'smtp' | 'imap'
+
+const securePorts: Record<Kind, number> = { smtp: 465, imap: 993 }
+const plainPorts: Record<Kind, number> = { smtp: 587, imap: 143 }
+
+export type ReadServer = { settings: ServerSettings; secret: Secret }
+
+/** What is not given is as it was; a new mailbox logs in by its address. */
+export function readServer(
+  kind: Kind,
+  one: ServerGiven | null | undefined,
+  known: Partial<ServerSettings> & { user: string; secret?: Secret },
+): ReadServer {
+  const host = given(one?.host)?.trim().toLowerCase() ?? known.host
+  if (host === undefined)
+    throw missingParameter({ message: `host is missing in ${kind}`, param: `${kind}.host` })
+  if (!isHost(host))
+    throw invalidParameter({ message: `host is not valid in ${kind}`, param: `${kind}.host` })
+  const secure = one?.secure ?? known.secure ?? !Object.values(plainPorts).includes(one?.port ?? 0)
+  const port = one?.port ?? known.port ?? (secure ? securePorts : plainPorts)[kind]
+  if (port < 1 || port > 65_535)
+    throw invalidParameter({ message: `port is not valid in ${kind}`, param: `${kind}.port` })
+  const user = given(one?.user) ?? known.user
+  const secret = secretOf(one) ?? known.secret
+  if (!secret)
+    throw missingParameter({ message: `password is missing in ${kind}`, param: `${kind}.password` })
+  if (/\p{Cc}/u.test(user + Object.values(secret).join('')) || !user.isWellFormed())
+    throw invalidParameter({ message: `user or password is not valid in ${kind}`, param: kind })
+  return { settings: { host, port, secure, user }, secret }
+}
+
+function secretOf(one: ServerGiven | null | undefined): Secret | undefined {
+  const [accessToken, password] = [given(one?.accessToken), given(one?.password)]
+  if (accessToken !== undefined) return { accessToken }
+  return password === undefined ? undefined : { password }
+}
+
+const isHost = (host: string) =>
+  /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(host) || /^[0-9a-f:.]{2,45}$/.test(host)

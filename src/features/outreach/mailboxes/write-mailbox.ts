@@ -1,0 +1,207 @@
+// Declaring and changing a mailbox. Both of its servers are logged in to before it is kept.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import type { MailboxReader, MailboxSender } from '../../../kernel/mailbox-ports.ts'
+import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
+import { closed, words } from '../../../kernel/schema.ts'
+import { SealFault } from '../../../kernel/seal.ts'
+import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
+import { resolveNotice } from '../../accounts/notices/notices.ts'
+import { stopOfMailbox } from '../enrollments/stop-queries.ts'
+import { utcDay } from '../planning/windows.ts'
+import { openCredentials, type SecretKeys, sealCredentials, serverWith } from './credentials.ts'
+import { rateSince } from './health.ts'
+import {
+  deleteMailbox,
+  findMailbox,
+  insertMailbox,
+  type ListedMailbox,
+  setState,
+  updateMailbox,
+} from './queries.ts'
+import { type ReadServer, readServer, ServerGiven } from './read-servers.ts'
+
+export type MailboxNeeds = { secretKeys: SecretKeys; sender: MailboxSender; reader?: MailboxReader }
+
+const fields = {
+  name: optional(Type.String({ maxLength: 200, description: 'Whom messages are from' })),
+  smtp: optional(ServerGiven),
+  imap: optional(ServerGiven),
+  dailyLimit: optional(Type.Integer({ description: 'Messages a day (UTC), 1 to 2000; 30 when absent' })),
+  ramp: optional(
+    Type.Boolean({ description: 'Begin with ten a day and grow over three weeks; true when absent' }),
+  ),
+}
+
+export const NewMailbox = closed({ email: Type.Optional(Type.String({ maxLength: 320 })), ...fields })
+export const ChangedMailbox = closed({
+  ...NewMailbox.properties,
+  state: optional(words(['active', 'paused'], { description: 'active resumes a mailbox, paused stops it' })),
+})
+
+export type NewMailbox = Static<typeof NewMailbox>
+export type ChangedMailbox = Static<typeof ChangedMailbox>
+
+const usualLimit = 30
+const mostLimit = 2_000
+
+function readLimit(dailyLimit: number | null | undefined, known: number): number {
+  const limit = dailyLimit ?? known
+  if (limit >= 1 && limit <= mostLimit) return limit
+  throw invalidParameter({ message: `dailyLimit must be between 1 and ${mostLimit}`, param: 'dailyLimit' })
+}
+
+type Servers = { smtp: ReadServer; imap: ReadServer }
+
+function readNew(body: NewMailbox) {
+  if (given(body.email) === undefined) throw missingParameter({ message: 'email is missing', param: 'email' })
+  const email = normalEmail(body.email ?? '')
+  if (email === undefined) throw invalidParameter({ message: 'email is not valid', param: 'email' })
+  const servers: Servers = {
+    smtp: readServer('smtp', body.smtp, { user: email }),
+    imap: readServer('imap', body.imap, { user: email }),
+  }
+  return { email, servers, dailyLimit: readLimit(body.dailyLimit, usualLimit) }
+}
+
+/** Outside a transaction. Refuses with what the server said. */
+export async function testNew(needs: MailboxNeeds, body: NewMailbox): Promise<void> {
+  await refuseFailing(needs, readNew(body).servers)
+}
+
+async function refuseFailing(needs: MailboxNeeds, servers: Partial<Servers>): Promise<void> {
+  const found = await testServers(needs, servers)
+  for (const kind of ['smtp', 'imap'] as const) {
+    const fault = found[kind]
+    if (fault !== undefined)
+      throw invalidParameter({
+        message: `The ${kind.toUpperCase()} server does not work: ${fault}`,
+        param: kind,
+      })
+  }
+}
+
+type Faults = { smtp?: string; imap?: string }
+
+async function testServers(
+  { sender, reader }: MailboxNeeds,
+  { smtp, imap }: Partial<Servers>,
+): Promise<Faults> {
+  const [atSmtp, atImap] = await Promise.all([
+    smtp && sender.test(serverWith(smtp.settings, smtp.secret)),
+    imap && reader?.test(serverWith(imap.settings, imap.secret)),
+  ])
+  return { smtp: atSmtp, imap: atImap }
+}
+
+export async function createMailbox(needs: MailboxNeeds, ctx: Ctx, body: NewMailbox): Promise<number> {
+  const { accountId } = ctx.caller
+  const { email, servers, dailyLimit } = readNew(body)
+  const secrets = { smtp: servers.smtp.secret, imap: servers.imap.secret }
+  const made = {
+    email,
+    name: oneLine(body.name ?? ''),
+    smtp: servers.smtp.settings,
+    imap: servers.imap.settings,
+    sealed: await sealCredentials(needs.secretKeys, { accountId, email }, secrets),
+    dailyLimit,
+    rampFrom: body.ramp === false ? null : ctx.now,
+  }
+  const inserted = await insertMailbox(ctx.db, accountId, made, ctx.now)
+  if (inserted) return Number(inserted.id)
+  throw invalidParameter({ message: 'There is a mailbox of this address already', param: 'email' })
+}
+
+export async function readMailbox(ctx: Ctx, id: number): Promise<ListedMailbox> {
+  const days = { today: utcDay(ctx.now.getTime()), since: rateSince(ctx.now) }
+  const found = await findMailbox(ctx.db, ctx.caller.accountId, id, days)
+  if (found) return found
+  throw notFound({ message: 'Mailbox ID does not exist', param: 'id' })
+}
+
+async function changedServers(
+  { secretKeys }: MailboxNeeds,
+  accountId: string,
+  known: ListedMailbox,
+  body: ChangedMailbox,
+): Promise<Servers> {
+  const owner = { accountId, email: known.email }
+  // What no key opens any more has to be given again.
+  const secrets = await openCredentials(secretKeys, owner, known.sealed).catch((error) => {
+    if (error instanceof SealFault) return undefined
+    throw error
+  })
+  return {
+    smtp: readServer('smtp', body.smtp, { ...known.smtp, secret: secrets?.smtp }),
+    imap: readServer('imap', body.imap, { ...known.imap, secret: secrets?.imap }),
+  }
+}
+
+/** Outside a transaction: those of the servers that change. */
+export async function testChange(
+  needs: MailboxNeeds,
+  ctx: Ctx,
+  id: number,
+  body: ChangedMailbox,
+): Promise<void> {
+  const known = await readMailbox(ctx, id)
+  const { smtp, imap } = await changedServers(needs, ctx.caller.accountId, known, body)
+  await refuseFailing(needs, { ...(body.smtp && { smtp }), ...(body.imap && { imap }) })
+}
+
+export async function changeMailbox(
+  needs: MailboxNeeds,
+  ctx: Ctx,
+  id: number,
+  body: ChangedMailbox,
+): Promise<void> {
+  const { accountId } = ctx.caller
+  const known = await readMailbox(ctx, id)
+  const { email } = known
+  const wanted = given(body.email)
+  if (wanted !== undefined && normalEmail(wanted) !== email)
+    throw invalidParameter({ message: 'email cannot be changed: declare another mailbox', param: 'email' })
+  const { smtp, imap } = await changedServers(needs, accountId, known, body)
+  const secrets = { smtp: smtp.secret, imap: imap.secret }
+  await updateMailbox(ctx.db, accountId, known.id, {
+    email,
+    name: body.name === undefined ? known.name : oneLine(body.name ?? ''),
+    smtp: smtp.settings,
+    imap: imap.settings,
+    sealed: await sealCredentials(needs.secretKeys, { accountId, email }, secrets),
+    dailyLimit: readLimit(body.dailyLimit, known.daily_limit),
+    rampFrom: rampOf(known, body, ctx.now),
+    at: ctx.now,
+  })
+  if (body.state) await changeState(ctx, known, body.state)
+}
+
+function rampOf({ ramp_from }: ListedMailbox, { ramp }: ChangedMailbox, now: Date): Date | null {
+  if (ramp === undefined || ramp === null) return ramp_from
+  return ramp ? (ramp_from ?? now) : null
+}
+
+async function changeState(
+  ctx: Ctx,
+  { id, email }: ListedMailbox,
+  state: 'active' | 'paused',
+): Promise<void> {
+  const { accountId } = ctx.caller
+  await setState(ctx.db, accountId, id, { state, at: ctx.now })
+  if (state === 'active')
+    await resolveNotice(ctx.db, { accountId, code: 'mailbox_paused', subject: email }, ctx.now)
+}
+
+/** Threads that it began end with it; other sequences go on without it. */
+export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
+  const { accountId } = ctx.caller
+  const { id: mailboxId } = await readMailbox(ctx, id)
+  await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
+  await deleteMailbox(ctx.db, accountId, mailboxId)
+}
+
+export async function testMailbox(needs: MailboxNeeds, ctx: Ctx, id: number): Promise<Faults> {
+  const known = await readMailbox(ctx, id)
+  return testServers(needs, await changedServers(needs, ctx.caller.accountId, known, {}))
+}

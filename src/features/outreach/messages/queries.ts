@@ -1,0 +1,109 @@
+import type { Db } from '../../../kernel/db.ts'
+import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+
+export type OutreachMessageRow = {
+  id: string
+  sequence_id: string | null
+  prospect_id: string | null
+  mailbox_id: string
+  step: number | null
+  message_id: string
+  recipient: string
+  subject: string
+  refs: string[]
+  state: string
+  sent_at: Date | null
+}
+
+const Message = row<OutreachMessageRow>({
+  id: text,
+  sequence_id: maybe(text),
+  prospect_id: maybe(text),
+  mailbox_id: text,
+  step: maybe(int),
+  message_id: text,
+  recipient: text,
+  subject: text,
+  refs: texts,
+  state: text,
+  sent_at: maybe(time),
+})
+
+const columns = sql`
+  id, sequence_id, prospect_id, mailbox_id, step, message_id, recipient, subject, refs, state, sent_at`
+
+/** With their angle brackets. */
+export function findByMessageIds(db: Db, accountId: string, ids: string[]) {
+  return db.many(
+    Message,
+    sql`
+    select ${columns}
+      from outreach_messages
+     where account_id = ${accountId} and message_id = any(${ids}::text[])
+     order by id`,
+  )
+}
+
+export type ThreadRef = { accountId: string; sequenceId: string; prospectId: string }
+
+/** What really went out, as far as anybody knows, the oldest first. */
+export function findThread(db: Db, { accountId, sequenceId, prospectId }: ThreadRef) {
+  return db.many(
+    Message,
+    sql`
+    select ${columns}
+      from outreach_messages
+     where account_id = ${accountId}
+       and sequence_id = ${sequenceId}
+       and prospect_id = ${prospectId}
+       and state in ('sent', 'unconfirmed', 'bounced')
+     order by id`,
+  )
+}
+
+export type NewOutreachMessage = {
+  accountId: string
+  id: string
+  sequenceId: string | null
+  prospectId: string | null
+  mailboxId: string
+  /** null: an answer that a person wrote. */
+  step: number | null
+  messageId: string
+  recipient: string
+  subject: string
+  text: string
+  html?: string
+  refs: string[]
+  /** queued: the job sends it as soon as it may; a step is handed over by whoever writes its row. */
+  state: 'queued' | 'handing'
+  leasedUntil?: Date
+  at: Date
+}
+
+export function insertOutgoing(db: Db, one: NewOutreachMessage) {
+  return db.run(sql`
+    insert into outreach_messages
+      (account_id, id, sequence_id, prospect_id, mailbox_id, step, message_id, recipient, subject, text, html, refs,
+       state, leased_until, created_at)
+    values (${one.accountId}, ${one.id}, ${one.sequenceId}, ${one.prospectId}, ${one.mailboxId}, ${one.step},
+            ${one.messageId}, ${one.recipient}, ${one.subject}, ${one.text}, ${one.html ?? null}, ${one.refs},
+            ${one.state}, ${one.leasedUntil ?? null}, ${one.at})`)
+}
+
+/** One that nobody answered for turned out to have left: its copy was found among what the mailbox has sent. */
+export function confirmSent(db: Db, accountId: string, messageId: string, at: Date) {
+  return db.run(sql`
+    update outreach_messages
+       set state = 'sent', sent_at = coalesce(sent_at, ${at}), error = null
+     where account_id = ${accountId} and message_id = ${messageId} and state = 'unconfirmed'`)
+}
+
+/** A server further on refused it. */
+export function markBounced(db: Db, accountId: string, messageId: string, error: string) {
+  return db.run(sql`
+    update outreach_messages
+       set state = 'bounced', error = ${error}
+     where account_id = ${accountId} and message_id = ${messageId} and state in ('sent', 'unconfirmed')`)
+}

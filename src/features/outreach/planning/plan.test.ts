@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { limitOn } from '../mailboxes/ramp.ts'
+import { type FollowUp, type PlanInput, type PlanMailbox, type PlanSequence, planSends } from './plan.ts'
+import { meanGapMs, slotsOf } from './slots.ts'
+import { dayIn, daysLater, isOpen, windowsBetween } from './windows.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const paris = { timezone: 'Europe/Paris', days: [1, 2, 3, 4, 5], from: '09:00', to: '18:00' }
+const monday = Date.parse('2026-11-16T07:00:00Z')
+
+const mailbox = (id: string, daily_limit = 30): PlanMailbox => ({
+  id,
+  daily_limit,
+  ramp_from: null,
+  used: new Map(),
+  taken: new Set(),
+})
+
+const sequence = (id: string, mailboxIds: string[], more: Partial<PlanSequence> = {}): PlanSequence => ({
+  id,
+  schedule: paris,
+  mailboxIds,
+  dailyLimit: null,
+  used: new Map(),
+  ...more,
+})
+
+const firsts = (count: number, sequenceId = '1') =>
+  Array.from({ length: count }, (_, n) => ({
+    sequenceId,
+    prospectId: String(n + 1),
+    step: 0,
+    dueAt: monday - day,
+  }))
+
+const followUp = (prospectId: string, mailboxId: string, dueAt: number): FollowUp => ({
+  sequenceId: '1',
+  prospectId,
+  mailboxId,
+  step: 1,
+  dueAt,
+})
+
+const input = (more: Partial<PlanInput>): PlanInput => ({
+  now: monday,
+  until: monday + 7 * day,
+  mailboxes: [],
+  sequences: [],
+  followUps: [],
+  firsts: [],
+  ...more,
+})
+
+const iso = (ms: number) => new Date(ms).toISOString()
+
+test('a window follows the clock of its zone through both changes of the year', () => {
+  const everyDay = { ...paris, days: [1, 2, 3, 4, 5, 6, 7] }
+  const opens = (from: string, days: number) =>
+    windowsBetween(everyDay, Date.parse(from), Date.parse(from) + days * day).map((one) => iso(one.opens))
+  assert.deepEqual(opens('2026-03-28T00:00:00Z', 3), [
+    '2026-03-28T08:00:00.000Z',
+    '2026-03-29T07:00:00.000Z',
+    '2026-03-30T07:00:00.000Z',
+  ])
+  assert.deepEqual(opens('2026-10-24T00:00:00Z', 3), [
+    '2026-10-24T07:00:00.000Z',
+    '2026-10-25T08:00:00.000Z',
+    '2026-10-26T08:00:00.000Z',
+  ])
+})
+
+test('a window is half open, and closed on other days, by the days of its zone', () => {
+  const at = (text: string) => isOpen(paris, new Date(text))
+  assert.deepEqual(
+    [
+      '2026-11-16T07:59:59.999Z',
+      '2026-11-16T08:00:00Z',
+      '2026-11-16T16:59:59.999Z',
+      '2026-11-16T17:00:00Z',
+    ].map(at),
+    [false, true, true, false],
+  )
+  assert.equal(at('2026-11-15T10:00:00Z'), false)
+  const tokyo = { ...paris, timezone: 'Asia/Tokyo' }
+  // Friday evening in Europe is Saturday there; Sunday evening is Monday.
+  assert.equal(isOpen(tokyo, new Date('2026-11-21T00:30:00Z')), false)
+  assert.equal(isOpen(tokyo, new Date('2026-11-16T00:30:00Z')), true)
+  assert.equal(dayIn('Asia/Tokyo', new Date('2026-11-15T20:00:00Z')), '2026-11-16')
+})
+
+test('days are counted on the clock of the zone, across its changes', () => {
+  const sent = new Date('2026-10-23T08:30:00Z')
+  assert.equal(daysLater('Europe/Paris', sent, 3).toISOString(), '2026-10-26T09:30:00.000Z')
+  assert.equal(daysLater('UTC', sent, 3).toISOString(), '2026-10-26T08:30:00.000Z')
+})
+
+test('a new mailbox grows from ten a day to its limit within three weeks', () => {
+  const ramp = { daily_limit: 50, ramp_from: new Date('2026-11-01T15:00:00Z') }
+  const on = (n: number) => limitOn(ramp, Date.parse('2026-11-01T00:00:00Z') + n * day)
+  assert.deepEqual([on(0), on(1), on(11), on(21), on(100)], [10, 11, 30, 50, 50])
+  assert.equal(limitOn({ daily_limit: 5, ramp_from: new Date(0) }, 0), 5)
+  assert.equal(limitOn({ daily_limit: 50, ramp_from: null }, 0), 50)
+})
+
+test('moments are the same each time, 5 to 15 minutes apart, closer where the window asks for it', () => {
+  const start = Date.parse('2026-11-16T00:00:00Z')
+  const moments = [...slotsOf('7', start, meanGapMs(30, 9 * hour))]
+  assert.deepEqual(moments, [...slotsOf('7', start, meanGapMs(30, 9 * hour))])
+  assert.notDeepEqual(moments, [...slotsOf('8', start, meanGapMs(30, 9 * hour))])
+  const gaps = moments.slice(1).map((at, i) => at - (moments[i] ?? 0))
+  assert.ok(gaps.every((gap) => gap >= 5 * minute && gap <= 15 * minute))
+  assert.ok(moments.every((at) => at >= start && at < start + day))
+  assert.ok(meanGapMs(200, 9 * hour) < 3 * minute)
+})
+
+test('each day has as many as the mailbox may send, inside the window, in the order of enrolment', () => {
+  const planned = planSends(
+    input({ mailboxes: [mailbox('1', 10)], sequences: [sequence('1', ['1'])], firsts: firsts(45) }),
+  )
+  assert.deepEqual(
+    planned.map(({ prospectId }) => Number(prospectId)),
+    Array.from({ length: 45 }, (_, n) => n + 1),
+  )
+  const days = planned.map(({ at }) => iso(at).slice(0, 10))
+  const perDay = [...new Set(days)].map((name) => [name, days.filter((one) => one === name).length])
+  assert.deepEqual(
+    perDay,
+    [16, 17, 18, 19, 20].map((n) => [`2026-11-${n}`, n === 20 ? 5 : 10]),
+  )
+  assert.ok(planned.every(({ at }) => isOpen(paris, new Date(at))))
+})
+
+test('mailboxes take turns, and a limit of the sequence holds for all of them', () => {
+  const mailboxes = [mailbox('1'), mailbox('2'), mailbox('3')]
+  const planned = planSends(
+    input({
+      mailboxes,
+      sequences: [sequence('1', ['1', '2', '3'], { dailyLimit: 15 })],
+      firsts: firsts(200),
+      until: monday + day,
+    }),
+  )
+  assert.equal(planned.length, 15)
+  const counts = mailboxes.map(({ id }) => planned.filter(({ mailboxId }) => mailboxId === id).length)
+  assert.ok(
+    counts.every((count) => count >= 3),
+    String(counts),
+  )
+})
+
+test('follow-ups go before first messages, and keep their place of the day until they are due', () => {
+  const due = Date.parse('2026-11-16T12:00:00Z')
+  const followUps = [followUp('901', '1', monday - day), followUp('902', '1', due), followUp('903', '2', due)]
+  const planned = planSends(
+    input({
+      mailboxes: [mailbox('1', 5)],
+      sequences: [sequence('1', ['1'])],
+      firsts: firsts(50),
+      followUps,
+      until: monday + day,
+    }),
+  )
+  assert.equal(planned.length, 5)
+  assert.equal(planned[0]?.prospectId, '901')
+  const later = planned.find(({ prospectId }) => prospectId === '902')
+  assert.ok(later && later.at >= due)
+  // Mailbox 2 is not there: its thread waits for it.
+  assert.ok(!planned.some(({ prospectId }) => prospectId === '903'))
+})
+
+test('however far it looks, what comes first is the same', () => {
+  const all = (until: number) =>
+    planSends(
+      input({
+        mailboxes: [mailbox('1', 12), mailbox('2', 8)],
+        sequences: [
+          sequence('1', ['1', '2']),
+          sequence('2', ['2'], { schedule: { ...paris, from: '13:00' } }),
+        ],
+        firsts: [...firsts(30), ...firsts(30, '2')],
+        followUps: [followUp('901', '1', monday + 6 * hour)],
+        until,
+      }),
+    )
+  const week = all(monday + 7 * day)
+  for (const ahead of [90 * minute, 5 * hour, 30 * hour]) {
+    const near = all(monday + ahead)
+    assert.ok(near.length > 0)
+    assert.deepEqual(near, week.slice(0, near.length))
+  }
+})
+
+test('what is planned or sent already takes its moment and its place', () => {
+  const one = mailbox('1', 5)
+  const [first] = planSends(
+    input({ mailboxes: [mailbox('1', 5)], sequences: [sequence('1', ['1'])], firsts: firsts(1) }),
+  )
+  assert.ok(first)
+  one.taken.add(first.at)
+  one.used.set('2026-11-16', 4)
+  const planned = planSends(
+    input({ mailboxes: [one], sequences: [sequence('1', ['1'])], firsts: firsts(9), until: monday + day }),
+  )
+  assert.deepEqual([planned.length, planned[0]?.at === first.at], [1, false])
+})

@@ -1,0 +1,75 @@
+// Adding people to write to, one or many: an address that is known is updated.
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
+import { closed } from '../../../kernel/schema.ts'
+import { mapOf, oneLine, optional, optionalMap, storable } from '../../../kernel/v3/lenient.ts'
+import { insertProspects, type ProspectFields, updateProspects } from './queries.ts'
+
+const Short = optional(Type.String({ maxLength: 255 }))
+
+export const prospectFields = {
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  firstName: Short,
+  lastName: Short,
+  company: Short,
+  attributes: optionalMap(Type.Unknown()),
+  source: optional(
+    Type.String({ maxLength: 500, description: 'Where the address is from; the first message tells' }),
+  ),
+}
+
+const ProspectGiven = closed(prospectFields)
+export type ProspectGiven = Static<typeof ProspectGiven>
+
+export const mostAtOnce = 1_000
+const mostAttributes = 100
+const longestAttributes = 20_000
+
+/** A sentence about what is wrong with it instead. */
+export function readProspect(one: ProspectGiven): ProspectFields | string {
+  const email = normalEmail(one.email ?? '')
+  if (email === undefined) return one.email?.trim() ? 'email is not valid' : 'email is missing'
+  const attributes = one.attributes === undefined || one.attributes === null ? null : mapOf(one.attributes)
+  const fault = attributes && faultOf(attributes)
+  if (fault) return fault
+  return {
+    email,
+    firstName: lineOf(one.firstName),
+    lastName: lineOf(one.lastName),
+    company: lineOf(one.company),
+    attributes: attributes && JSON.parse(storable(JSON.stringify(attributes)).replaceAll('\\u0000', '')),
+    source: lineOf(one.source),
+  }
+}
+
+function faultOf(attributes: Record<string, unknown>): string | undefined {
+  if (Object.keys(attributes).length > mostAttributes)
+    return `attributes must have at most ${mostAttributes} entries`
+  if (JSON.stringify(attributes).length > longestAttributes) return 'attributes are too long'
+  return undefined
+}
+
+const lineOf = (text: string | null | undefined) => (text === undefined ? null : oneLine(text ?? ''))
+
+export function readOneProspect(one: ProspectGiven): ProspectFields {
+  const read = readProspect(one)
+  if (typeof read !== 'string') return read
+  throw invalidParameter({ message: read, param: read.split(' ')[0] })
+}
+
+export type SavedProspect = { email: string; id: number; outcome: 'created' | 'updated' }
+
+export async function saveProspects(ctx: Ctx, rows: ProspectFields[]): Promise<Map<string, SavedProspect>> {
+  const { accountId } = ctx.caller
+  // Of an address that stands twice, the last counts, as if they had come one after the other.
+  const distinct = [...new Map(rows.map((one) => [one.email, one])).values()]
+  const created = await insertProspects(ctx.db, accountId, distinct, ctx.now)
+  const fresh = new Set(created.map(({ email }) => email))
+  const known = distinct.filter(({ email }) => !fresh.has(email))
+  const updated = known.length > 0 ? await updateProspects(ctx.db, accountId, known, ctx.now) : []
+  const shown = (outcome: SavedProspect['outcome']) => (one: { id: string; email: string }) =>
+    [one.email, { email: one.email, id: Number(one.id), outcome }] as const
+  return new Map([...created.map(shown('created')), ...updated.map(shown('updated'))])
+}

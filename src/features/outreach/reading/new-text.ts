@@ -1,0 +1,72 @@
+// What a person wrote themselves: without what they quote and without their signature.
+import { textFromHtml } from '../../messages/mime/text-from-html.ts'
+import { oneOf } from './fold.ts'
+import type { IncomingMail } from './parse-mail.ts'
+
+export function newText({ text, html }: Pick<IncomingMail, 'text' | 'html'>): string {
+  const plain = text.trim() ? text : textFromHtml(beforeQuote(html ?? ''))
+  return cutQuoted(plain)
+}
+
+const quoteNames = 'gmail_quote|yahoo_quoted|moz-cite-prefix|divRplyFwdMsg|appendonsend|type="?cite'
+const htmlQuote = new RegExp(`<(?:div|blockquote|hr)\\b[^<>]{0,500}(?:${quoteNames})`, 'i')
+
+const beforeQuote = (html: string) => html.slice(0, htmlQuote.exec(html)?.index ?? html.length)
+
+const original =
+  /^\W*-{2,}\s*(original|forwarded|message d'origine|message transfere|ursprungliche|mensaje ori|messaggio ori)/
+const outlookFrom = /^\*?(from|de|von|da)\s?:/
+const outlookNext =
+  /^\*?(sent|date|to|subject|envoye|objet|a|gesendet|an|betreff|enviado|para|asunto|inviato|oggetto)\b.{0,12}?:/
+const attribution = /^(on|le|am|el|il|at)\b.{4,300}\b(wrote|a ecrit|schrieb|escribio|ha scritto)\b.{0,200}:$/
+const shortAttribution = /^.{0,200}<\S+@\S+>.{0,60}\b(wrote|a ecrit|schrieb|escribio|ha scritto)\s?:$/
+const signature = oneOf(
+  /^(--|__)$/,
+  /^(sent from my|get outlook for|envoye (de mon|depuis|a partir)|telecharger outlook)/,
+  /^(von meinem|gesendet von|enviado desde|inviato da)/,
+)
+
+/** Lines that others wrote are left out, wherever the answer stands. */
+export function cutQuoted(text: string): string {
+  const lines = text.slice(0, 50_000).replaceAll('\r', '').split('\n')
+  const kept: string[] = []
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    if (line.startsWith('>')) continue
+    const spread = attributionAt(lines, at)
+    if (spread > 0) {
+      if (!quotesAfter(lines, at + spread)) break
+      at += spread - 1
+    } else if (endsHere(lines, at)) break
+    else kept.push(line)
+  }
+  return kept.join('\n').trim()
+}
+
+const folded = (line: string | undefined) =>
+  (line ?? '').trim().toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('’', "'")
+
+/** How many lines the sentence has that says who wrote what follows; 0: there is none. */
+function attributionAt(lines: string[], at: number): number {
+  for (let count = 1; count <= 3; count++) {
+    const sentence = lines
+      .slice(at, at + count)
+      .map(folded)
+      .join(' ')
+    if (sentence.length > 600) return 0
+    if (attribution.test(sentence) || (count === 1 && shortAttribution.test(sentence))) return count
+  }
+  return 0
+}
+
+const quotesAfter = (lines: string[], at: number) =>
+  lines
+    .slice(at)
+    .find((line) => line.trim() !== '')
+    ?.startsWith('>') === true
+
+function endsHere(lines: string[], at: number): boolean {
+  const line = folded(lines[at])
+  if (original.test(line) || signature.test(line) || /^_{10,}$/.test(line)) return true
+  return outlookFrom.test(line) && lines.slice(at + 1, at + 4).some((next) => outlookNext.test(folded(next)))
+}

@@ -1,0 +1,227 @@
+// What people and their programs write, in French, English, German, Spanish and Italian. Looked for in folded text:
+// lower case, no accents. The weight is how far one phrase alone goes; two weak ones make a stronger one.
+import { oneOf } from './fold.ts'
+
+export type Phrase = [pattern: RegExp, weight: number]
+
+export const any = (weight: number, ...patterns: RegExp[]): Phrase => [oneOf(...patterns), weight]
+
+/** What turns the word after it round; looked for first and taken out before anything else is. */
+export const notUnsubscribe = [
+  /\b(do not|don't|didn't|did not|not want to|no need to) (\w+ ){0,2}(unsubscribe|opt out|remove me)/g,
+  /\bne (me |nous )?(desabonn|desinscri|retir)\w* pas\b/g,
+  // The footer of our own message, quoted in a way that was not known for a quote.
+  /\bunsubscribe\W{1,4}https?:\S+/g,
+]
+
+export const unsubscribe: Phrase[] = [
+  [/\bunsubscrib|\b(opt|opted|opting)[ -]?out\b|\bunsuscribe\b/, 0.95],
+  any(
+    0.9,
+    /\b(remove|delete|take|drop) (me|us|my (name|email|e-mail|address|data|details)|this (email|address))\b/,
+  ),
+  [/\bstop (\w+ )?(e-?mail|writ|contact|messag|spamm|send)/, 0.95],
+  [/\b(do not|don't|never|please no) (\w+ ){0,2}(e-?mail|contact|write( to)?|message) (me|us)\b/, 0.9],
+  [/\bno (more|further) (e-?mails?|messages?|mails?|contact)\b/, 0.9],
+  [/\bgdpr\b.{0,80}\b(delete|remove|erase|request|data)|\b(delete|remove|erase)\b.{0,80}\bgdpr\b/, 0.9],
+  [/\bdesabonn|\bdesinscri/, 0.95],
+  any(
+    0.9,
+    /\b(retire[rz]|enleve[rz]|supprime[rz]|effacez)[- ](moi|nous|mon|mes|nos|notre|me|cette adresse)\b/,
+  ),
+  [/\bne (\w+ ){0,2}plus (\w+ ){0,3}(recevoir|contact|ecrire|envoyer|sollicit|demarch)/, 0.9],
+  [/\bne pas (me |nous )?(re)?(contacter|ecrire|envoyer|solliciter|demarcher)/, 0.9],
+  [/\b(cessez|arretez|stoppez|merci d'arreter) (de|vos|ces|les)\b/, 0.9],
+  [/\bne (m'|nous |me )?(ecrivez|contactez|envoyez|sollicitez) (plus|pas)\b/, 0.9],
+  [/\brgpd\b.{0,80}\b(supprim|effac|retir|oppos)|\b(supprim|effac|oppos)\w*\b.{0,80}\brgpd\b/, 0.9],
+  [/\b(abmelden|austragen|abbestellen|abmeldung)\b|\btragen sie (mich|uns|meine) .{0,40}\baus\b/, 0.95],
+  [/\bkeine (weiteren |weitere )?(e-?mails?|mails?|nachrichten|werbung|zuschriften)\b/, 0.9],
+  [/\b(loschen|entfernen|streichen) sie (mich|uns|meine|unsere|diese)/, 0.9],
+  any(
+    0.9,
+    /\b(nicht (mehr|langer|weiter)) (\w+ ){0,3}(anschreiben|kontaktieren|schreiben|mailen|angeschrieben)/,
+  ),
+  any(
+    0.95,
+    /\b(dar(me|nos)|dame|denme|den|darse) (\w+ )?de baja\b/,
+    /\bdesuscrib/,
+    /\bcancelar (la |mi )?suscripcion/,
+  ),
+  any(
+    0.9,
+    /\bno (\w+ ){0,3}(enviar|envien|envie|mandar|manden|recibir|contactar|contacten|escriban)\w*( mas| correos)\b/,
+  ),
+  [/\bno (me|nos) (escrib|contact|envi|mand)\w+/, 0.85],
+  any(0.9, /\b(elimin|borr|quit)(ar|en|e|enme|eme)( \w+)? (mis|mi|nuestros|me|datos|de (la|su) lista)/),
+  any(0.95, /\b(cancella(mi|temi|rmi)|rimuov(imi|etemi|ermi)|toglietemi|disiscri)/),
+  any(
+    0.9,
+    /\b(cancellate|rimuovete|eliminate|cancellare|eliminare) (i miei|i nostri|il mio|la mia|miei|questo)/,
+  ),
+  any(
+    0.9,
+    /\bnon (\w+ ){0,3}(invi|mand|scriv|contatt|ricever)\w+( \w+){0,2} (piu|altre|mail|email)\b/,
+    /\bnon (scrivetemi|contattatemi|inviatemi|mandatemi)\b/,
+  ),
+]
+
+/** A message of hardly more than the word. */
+export const stopAlone = /^(please |merci |bitte |por favor |per favore )?stop\W*(\w+\W*){0,1}$/
+
+export const refusal: Phrase[] = [
+  any(
+    0.9,
+    /\b(not|n't|no longer|never) (\w+ ){0,3}interest(ed)?\b/,
+    /\bno interest\b/,
+    /\bnot for us\b/,
+    /\bnot a (good )?fit\b/,
+  ),
+  [/\bno,? (thanks|thank you|thx)\b|\bthanks,? but no\b|\bno thank you\b/, 0.85],
+  any(
+    0.75,
+    /\b(no|not|don't|do not) (\w+ ){0,3}(need|needs|require)\b/,
+    /\bwe('ll| will) pass\b/,
+    /\bi('ll| will) pass\b/,
+  ),
+  [/\balready (have|use|using|work with|working with|equipped|covered|got)\b/, 0.7],
+  [/\bplease (do not|don't) call\b|\bnot at this (time|stage)\b|\bnot right now\b|\bno budget\b/, 0.7],
+  any(
+    0.9,
+    /\b(pas|plus|aucunement|nullement|guere) (\w+ ){0,3}interess/,
+    /\baucun interet\b/,
+    /\bpas d'interet\b/,
+    /\bne (m'|nous )interesse (pas|plus)\b/,
+  ),
+  [/\bnon,? (merci|je vous remercie)\b|\bsans facon\b|\bmerci,? mais non\b/, 0.85],
+  any(
+    0.75,
+    /\b(pas|aucun|plus) (\w+ )?(de |d'|d un )?besoin/,
+    /\bdeja (equipe|pourvu|un prestataire|un fournisseur|une solution|ce qu'il)/,
+  ),
+  [/\bne (donn\w+|souhait\w+) pas (suite|\w+)|\bpas (de|notre) priorite|\bpas d'actualite\b/, 0.75],
+  [/\b(kein(en|e|erlei)?|nicht) (\w+ ){0,2}interess|\bkein bedarf\b|\bkeinen bedarf\b/, 0.9],
+  any(
+    0.85,
+    /\bnein,? (danke|vielen dank)\b/,
+    /\bdanke,? nein\b/,
+    /\bbereits (versorgt|einen (anbieter|partner|dienstleister)|im einsatz)/,
+  ),
+  any(
+    0.9,
+    /\bno (\w+ ){0,2}(interesa|interesad[oa]s?)\b/,
+    /\bno tengo interes\b/,
+    /\bno tenemos interes\b/,
+    /\bsin interes\b/,
+  ),
+  [/\bno,? (muchas )?gracias\b|\bgracias,? pero no\b|\bya (tenemos|tengo|contamos|trabajamos) /, 0.8],
+  [/\bno (\w+ )?(necesit|precis)\w+/, 0.75],
+  [/\bnon (\w+ ){0,3}(interess\w*)\b|\bnessun interesse\b|\bnon fa per (noi|me)\b/, 0.9],
+  [/\bno,? grazie\b|\bgrazie,? ma no\b|\bnon (\w+ )?(abbiamo|ho) (\w+ )?bisogno\b|\babbiamo gia\b/, 0.8],
+]
+
+/** Somebody else is the one to ask: for a person to read. */
+export const referral = oneOf(
+  /\b(wrong|not the right|not the best) (person|contact)\b/,
+  /\bpas la bonne (personne|interlocut)/,
+  /\bpas le bon (contact|interlocut)/,
+  /\bnicht (der|die) (richtige|zustandige)/,
+  /\bno soy la persona (adecuada|indicada|correcta)/,
+  /\bnon sono la persona (giusta|corretta)/,
+)
+
+/** Taken out before words of interest are looked for. */
+export const negated = [
+  /\b(not|n't|no|never|without|cannot) (\w+ ){0,2}(interested|available|calls?|demo|meeting|pric\w+|book)\b/g,
+  /\b(pas|plus|ni|sans|aucun|aucune) (\w+ ){0,2}(interess\w*|disponible\w*|appel\w*|rendez-vous|tarif\w*)/g,
+  /\b(kein|keine|keinen|nicht) (\w+ ){0,2}(interess\w*|termin\w*|preis\w*|ruckruf)/g,
+  /\b(no|sin|ni) (\w+ ){0,2}(interes\w*|llamada\w*|precio\w*|agendar)/g,
+  /\b(non|senza|nessun\w*) (\w+ ){0,2}(interess\w*|chiamata\w*|prezz\w*|appuntamento)/g,
+]
+
+export const interested: Phrase[] = [
+  any(
+    0.85,
+    /\b(i'?m|i am|we are|we're|very|would be|could be|might be|yes,?) (\w+ ){0,2}interested\b/,
+    /\bsounds (good|great|interesting)\b/,
+  ),
+  any(
+    0.8,
+    /\blet'?s (talk|chat|meet|schedule|book|set up|have)\b/,
+    /\btell me more\b/,
+    /\bhappy to (talk|chat|meet|discuss|learn)/,
+  ),
+  any(
+    0.7,
+    /\b(send|share) (me|us|over|your)\b/,
+    /\b(book|schedule|arrange|set up) (a|an|some) (\w+ )?(call|meeting|demo|time|slot)/,
+  ),
+  any(
+    0.4,
+    /\binterested\b/,
+    /\bpric(e|es|ing)\b/,
+    /\bdemo\b/,
+    /\bquote\b/,
+    /\bcall me\b/,
+    /\bgive me a call\b/,
+    /\b(a|quick) call\b/,
+  ),
+  any(
+    0.85,
+    /\b(suis|sommes|serais|serions|serait|oui,?|tres) (\w+ ){0,2}interess/,
+    /\bca m'interesse/,
+    /\bcela (m'|nous )interesse/,
+    /\bm'interesse\b/,
+  ),
+  any(
+    0.75,
+    /\b((pouvez|pourriez)-vous|merci de|n'hesitez pas a) (\w+ ){0,2}(envoyer|r?appeler|transmettre|proposer)/,
+    /\ben savoir plus\b/,
+    /\brappelez[- ](moi|nous)\b/,
+  ),
+  any(
+    0.4,
+    /\binteresse/,
+    /\b(un |petit )appel\b/,
+    /\benvoyez[- ]/,
+    /\btarifs?\b/,
+    /\brendez-vous\b/,
+    /\brdv\b/,
+    /\bdevis\b/,
+    /\bdisponible\b/,
+    /\bquand (pouvez|etes|seriez)/,
+  ),
+  any(
+    0.85,
+    /\b(habe|haben|hatte|hatten|grosses|ja,?) (\w+ ){0,2}interesse\b/,
+    /\b(bin|sind|ware|waren) (\w+ ){0,2}interessiert\b/,
+    /\bklingt (gut|interessant|spannend)\b/,
+  ),
+  any(
+    0.75,
+    /\b(rufen sie|schicken sie|senden sie) (mich|mir|uns)\b/,
+    /\bgerne? (\w+ ){0,3}(telefonieren|sprechen|kennenlernen|termin)/,
+  ),
+  [/\binteresse\b|\bgerne?\b|\btermin\w*\b|\bpreis\w*\b|\bangebot\b|\bruckruf\b/, 0.4],
+  any(
+    0.85,
+    /\b(me|nos) interesa(ria)?\b/,
+    /\b(estoy|estamos|estaria) (\w+ ){0,2}interesad/,
+    /\bsuena (bien|interesante)\b/,
+  ),
+  any(
+    0.75,
+    /\b(envie(me|nos)|envien(me|nos)|mande(me|nos)|llame(me|nos)|llamen(me|nos)|podria(n|s)? (enviar|llamar)\w*)\b/,
+  ),
+  [/\bllamada\b|\bprecios?\b|\bagendar\b|\bpresupuesto\b|\breunion\b|\binteresad[oa]s?\b/, 0.4],
+  any(
+    0.85,
+    /\b(mi|ci) (interessa|interesserebbe)\b/,
+    /\b(sono|siamo|sarei|saremmo) (\w+ ){0,2}interessat/,
+    /\bsembra interessante\b/,
+  ),
+  any(
+    0.75,
+    /\b(inviatemi|mandatemi|mi mandi|mi invii|chiamatemi|mi chiami|richiamatemi|fissiamo|sentiamoci)\b/,
+  ),
+  [/\bchiamata\b|\bprezz[oi]\b|\bappuntamento\b|\bpreventivo\b|\binteressat[oaie]\b/, 0.4],
+]

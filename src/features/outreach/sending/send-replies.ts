@@ -1,0 +1,71 @@
+// Answers that people wrote: handed over as soon as their mailbox works, at most once, beside the day's caps.
+import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
+import { pauseMailbox } from '../mailboxes/health.ts'
+import { noteSmtp } from '../mailboxes/health-queries.ts'
+import { addressOf, leaseMs } from './claim-step.ts'
+import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
+import { type EngineNeeds, sendThrough } from './engine.ts'
+import { claimReplies, type QueuedReply, replyLater } from './reply-queries.ts'
+import { endMessage } from './settle-queries.ts'
+
+const portion = 20
+const minuteMs = 60_000
+const mostTries = 10
+
+/** Not to be called inside a transaction. */
+export async function sendReplies(needs: EngineNeeds): Promise<void> {
+  const now = needs.now()
+  const leasedUntil = new Date(now.getTime() + leaseMs)
+  const replies = await claimReplies(needs.db, now, { leasedUntil, limit: portion })
+  await Promise.all(
+    replies.map((reply) =>
+      sendReply(needs, reply).catch((error) => {
+        needs.log.error({ err: error, message: reply.id }, 'an answer of a person was not sent')
+      }),
+    ),
+  )
+}
+
+async function sendReply(needs: EngineNeeds, reply: QueuedReply): Promise<void> {
+  const owner = { accountId: reply.account_id, email: reply.mailbox_email }
+  const letter = { from: reply.mailbox_email, to: reply.recipient, raw: await rawOf(needs, reply) }
+  const outcome = await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
+  if (outcome) await needs.db.transaction((db) => settleReply({ ...needs, db }, reply, outcome))
+}
+
+async function rawOf({ baseUrl, unsubscribeKeys }: EngineNeeds, reply: QueuedReply): Promise<Buffer> {
+  const to = { accountId: reply.account_id, email: reply.recipient }
+  return composeOutreach({
+    id: reply.id,
+    messageId: reply.message_id,
+    from: addressOf({ email: reply.mailbox_email, name: reply.mailbox_name }),
+    to: { email: reply.recipient },
+    subject: reply.subject,
+    text: reply.text === '' ? undefined : reply.text,
+    html: reply.html ?? undefined,
+    refs: reply.refs,
+    identity: { company_name: reply.company_name ?? '', postal_address: reply.postal_address ?? '' },
+    unsubscribeUrl: unsubscribeUrlOf({ baseUrl, keys: await unsubscribeKeys() }, to),
+    date: reply.created_at,
+  }).raw
+}
+
+async function settleReply(needs: EngineNeeds, reply: QueuedReply, outcome: MailboxOutcome): Promise<void> {
+  const { db } = needs
+  const now = needs.now()
+  const message = { accountId: reply.account_id, id: reply.id }
+  const mailbox = { accountId: reply.account_id, mailboxId: reply.mailbox_id }
+  if (outcome.kind === 'accepted' || outcome.kind === 'uncertain') {
+    const [state, error] = outcome.kind === 'accepted' ? ['sent', null] : ['unconfirmed', outcome.message]
+    await endMessage(db, message, { state: state as 'sent' | 'unconfirmed', at: now, error: error ?? null })
+    return
+  }
+  const isSpent = outcome.kind === 'rejected' || reply.tries + 1 >= mostTries
+  if (isSpent) await endMessage(db, message, { state: 'failed', at: now, error: outcome.message })
+  else await replyLater(db, message, { until: waitFrom(now, reply.tries), error: outcome.message })
+  if (outcome.kind === 'login_refused')
+    await pauseMailbox(db, mailbox, { reason: 'login', error: `${outcome.message}.` }, now)
+  else if (outcome.kind === 'deferred') await noteSmtp(db, mailbox, outcome.message)
+}
+
+const waitFrom = (now: Date, tries: number) => new Date(now.getTime() + minuteMs * 2 ** Math.min(tries, 6))

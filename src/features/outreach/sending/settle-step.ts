@@ -1,0 +1,140 @@
+// What the server of a mailbox said about a step, brought into the records in one transaction.
+import type { Db } from '../../../kernel/db.ts'
+import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
+import { classifyReply } from '../../messages/bounces/classify-reply.ts'
+import { suppress } from '../../suppressions/suppressions.ts'
+import { stopEnrollment } from '../enrollments/stop-enrollments.ts'
+import { type PauseReason, pauseMailbox, recordBounce } from '../mailboxes/health.ts'
+import { noteSmtp } from '../mailboxes/health-queries.ts'
+import { daysLater } from '../planning/windows.ts'
+import { refOf, type Taken } from './claim-step.ts'
+import { giveBack } from './queries.ts'
+import {
+  dropMessage,
+  endMessage,
+  lockHanding,
+  type MessageEnd,
+  moveOnward,
+  type OpenMessage,
+  tryLater,
+} from './settle-queries.ts'
+
+export function settleStep(db: Db, taken: Taken, came: MailboxOutcome, now: Date): Promise<void> {
+  const outcome = withoutPerson(came, taken.due.email)
+  return db.transaction(async (tx) => {
+    const settling = { db: tx, taken, now }
+    switch (outcome.kind) {
+      case 'accepted':
+        return settleLeft(settling, { state: 'sent', at: now, error: null })
+      case 'uncertain':
+        return settleLeft(settling, { state: 'unconfirmed', at: now, error: outcome.message })
+      case 'login_refused':
+        return settleOwnFault(settling, 'login', outcome.message)
+      case 'deferred':
+        return settleDeferred(settling, outcome)
+      case 'rejected':
+        return settleRejected(settling, outcome)
+    }
+  })
+}
+
+/** What is said of a mailbox is kept when the person is not. */
+function withoutPerson(outcome: MailboxOutcome, email: string): MailboxOutcome {
+  if (outcome.kind === 'accepted') return outcome
+  const literal = email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  return { ...outcome, message: outcome.message.replaceAll(new RegExp(literal, 'gi'), 'the recipient') }
+}
+
+type Settling = { db: Db; taken: Taken; now: Date }
+type Of<K> = Extract<MailboxOutcome, { kind: K }>
+
+const messageOf = ({ id, due }: Taken) => ({ accountId: due.account_id, id })
+const mailboxOf = ({ spent }: Taken) => ({ accountId: spent.accountId, mailboxId: spent.mailboxId })
+
+async function settleLeft({ db, taken }: Settling, end: MessageEnd): Promise<void> {
+  const { due } = taken
+  const open = { ...due, id: taken.id }
+  await goOn(db, open, end.at)
+  await endMessage(db, messageOf(taken), end)
+  await noteSmtp(db, mailboxOf(taken), null)
+}
+
+type Handed = { account_id: string; id: string; sequence_id: string | null; prospect_id: string | null }
+
+/** To the next step, whose time counts from now; one that was stopped meanwhile stays so. */
+async function goOn(db: Db, { account_id, id, sequence_id, prospect_id }: Handed, at: Date): Promise<void> {
+  if (sequence_id === null || prospect_id === null) return
+  const ref = { accountId: account_id, sequenceId: sequence_id, prospectId: prospect_id }
+  const waiting = await lockHanding(db, { accountId: account_id, id }, sequence_id, prospect_id)
+  if (!waiting) return
+  const nextStep = waiting.next_step + 1
+  const next = waiting.steps[nextStep]
+  const dueAt = next ? daysLater(waiting.schedule.timezone, at, next.delayDays) : null
+  await moveOnward(db, { ...ref, nextStep, dueAt, at })
+}
+
+/** Whoever handed it over is gone: it may have left, so it is taken for sent. */
+export async function settleAbandoned(db: Db, message: OpenMessage): Promise<void> {
+  const error = 'Nobody knows whether the mail server took it: the process that handed it over ended.'
+  await goOn(db, message, message.created_at)
+  await endMessage(
+    db,
+    { accountId: message.account_id, id: message.id },
+    { state: 'unconfirmed', at: message.created_at, error },
+  )
+}
+
+/** Not the prospect's fault: the step goes when the mailbox is mended. */
+async function settleOwnFault(
+  { db, taken, now }: Settling,
+  reason: PauseReason,
+  said: string,
+): Promise<void> {
+  await undo(db, taken, { dueAt: now, countsTry: false })
+  await pauseMailbox(db, mailboxOf(taken), { reason, error: sentence(said) }, now)
+}
+
+const sentence = (said: string) => `${said.charAt(0).toUpperCase()}${said.slice(1).replace(/[.\s]*$/, '.')}`
+
+async function undo(db: Db, taken: Taken, later: { dueAt: Date; countsTry: boolean }) {
+  // The enrolment before its message: the order in which all others lock them.
+  const waiting = await lockHanding(db, messageOf(taken), taken.due.sequence_id, taken.due.prospect_id)
+  const dropped = await dropMessage(db, messageOf(taken))
+  if (dropped > 0) await giveBack(db, taken.spent)
+  return waiting ? tryLater(db, { ...refOf(taken.due), ...later }) : undefined
+}
+
+const minuteMs = 60_000
+const unreachableMs = 10 * minuteMs
+const refusedMs = 30 * minuteMs
+const mostTries = 5
+
+/** Later; where it is the message that is not taken, only so often. */
+async function settleDeferred(settling: Settling, outcome: Of<'deferred'>): Promise<void> {
+  const { db, taken, now } = settling
+  const countsTry = outcome.stage !== null
+  const dueAt = new Date(now.getTime() + (countsTry ? refusedMs : unreachableMs))
+  const tried = await undo(db, taken, { dueAt, countsTry })
+  if (countsTry && tried && tried.tries >= mostTries)
+    await stopEnrollment(db, refOf(taken.due), 'undeliverable', now)
+  await noteSmtp(db, mailboxOf(taken), outcome.message)
+}
+
+const ourFaults = ['sender', 'credentials']
+
+async function settleRejected(settling: Settling, outcome: Of<'rejected'>): Promise<void> {
+  const { db, taken, now } = settling
+  const { due } = taken
+  const verdict = classifyReply(outcome)
+  if (outcome.stage === 'mail' || ourFaults.includes(verdict.class))
+    return settleOwnFault(settling, 'sender', `the mail server refuses the sender: ${outcome.message}`)
+  const reason = verdict.suppresses ? 'bounced' : 'undeliverable'
+  await stopEnrollment(db, refOf(due), reason, now)
+  await goOn(db, { ...due, id: taken.id }, now)
+  await endMessage(db, messageOf(taken), { state: 'failed', at: now, error: outcome.message })
+  if (verdict.suppresses) {
+    const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at: now } as const
+    await suppress(db, { accountId: due.account_id, email: due.email }, why)
+  }
+  await recordBounce(db, mailboxOf(taken), now)
+}

@@ -1,0 +1,69 @@
+import type { Db } from '../../../kernel/db.ts'
+import { bool, maybe, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+
+export type ThreadRow = {
+  sequence_id: string | null
+  prospect_id: string | null
+  message_id: string
+  recipient: string
+  subject: string
+}
+
+const Thread = row<ThreadRow>({
+  sequence_id: maybe(text),
+  prospect_id: maybe(text),
+  message_id: text,
+  recipient: text,
+  subject: text,
+})
+
+type Wanted = { accountId: string; mailboxId: string; since: Date }
+
+/** The last message that this mailbox wrote to one of the addresses. */
+export function findByRecipient(db: Db, { accountId, mailboxId, since }: Wanted, email: string) {
+  return db.maybe(
+    Thread,
+    sql`
+    select sequence_id, prospect_id, message_id, recipient, subject
+      from outreach_messages
+     where account_id = ${accountId}
+       and recipient = ${email}
+       and mailbox_id = ${mailboxId}
+       and step is not null
+       and created_at >= ${since}
+       and state in ('sent', 'unconfirmed', 'handing', 'bounced')
+     order by id desc
+     limit 1`,
+  )
+}
+
+/** What this mailbox wrote to people of a domain, the last first. */
+export function findByDomain(db: Db, { accountId, mailboxId, since }: Wanted, domain: string) {
+  return db.many(
+    Thread,
+    sql`
+    select sequence_id, prospect_id, message_id, recipient, subject
+      from outreach_messages
+     where account_id = ${accountId}
+       and mailbox_id = ${mailboxId}
+       and created_at >= ${since}
+       and right(recipient, ${domain.length + 1}) = ${`@${domain}`}
+       and step is not null
+       and state in ('sent', 'unconfirmed', 'handing', 'bounced')
+     order by id desc
+     limit 50`,
+  )
+}
+
+const Stops = row<{ stop_on_reply: boolean }>({ stop_on_reply: bool })
+
+/** A sequence that is gone stops nothing; its enrolments are gone as well. */
+export async function stopsOnReply(db: Db, accountId: string, sequenceId: string | null): Promise<boolean> {
+  if (sequenceId === null) return true
+  const found = await db.maybe(
+    Stops,
+    sql`select stop_on_reply from outreach_sequences where account_id = ${accountId} and id = ${sequenceId}`,
+  )
+  return found?.stop_on_reply ?? true
+}

@@ -1,0 +1,96 @@
+// New mail of one folder, a few messages at a time: read outside any transaction, then written and passed by in one.
+import type { Db } from '../../../kernel/db.ts'
+import type { FolderState, MailHead, OpenMailbox } from '../../../kernel/mailbox-ports.ts'
+import { holdForExport } from '../../contacts/export/queries.ts'
+import { confirmSent } from '../messages/queries.ts'
+import { parseMail } from '../reading/parse-mail.ts'
+import { mayBeBounce } from '../reading/read-bounce.ts'
+import { type FolderRef, findMarker, listUnconfirmed, type Marker, moveMarker } from './folder-queries.ts'
+import { matchThread, rememberedMs } from './match-thread.ts'
+import { type Incoming, takeMail } from './take-mail.ts'
+import type { WatchedRow } from './watch-queries.ts'
+
+export type Syncing = { db: Db; now: () => Date; mailbox: WatchedRow; open: OpenMailbox }
+
+const atOnce = 50
+
+export async function syncMailbox(syncing: Syncing, stopping: AbortSignal): Promise<void> {
+  await confirmUnconfirmed(syncing)
+  for (const folder of syncing.open.folders) await syncFolder(syncing, folder, stopping)
+}
+
+const refOf = ({ account_id, id }: WatchedRow) => ({ accountId: account_id, mailboxId: id })
+
+async function syncFolder(syncing: Syncing, folder: string, stopping: AbortSignal): Promise<void> {
+  const { db, mailbox, open } = syncing
+  const ref = { ...refOf(mailbox), folder }
+  const state = await open.enter(folder)
+  let marker = await placeMarker(syncing, ref, state)
+  while (marker && !stopping.aborted) {
+    const heads = await open.headsAfter(marker.lastUid, atOnce)
+    const last = heads.at(-1)
+    if (!last) return
+    const incoming = await readOurs(syncing, heads)
+    const next: Marker = { uidValidity: state.uidValidity, lastUid: last.uid }
+    marker = (await takeAll(db, ref, { from: marker, to: next, incoming })) ? next : undefined
+  }
+}
+
+type Step = { from: Marker; to: Marker; incoming: Incoming[] }
+
+/** False when another process has read these meanwhile. */
+function takeAll(db: Db, ref: FolderRef, { from, to, incoming }: Step): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    // Whoever erases a person finds what is written here, or nothing of theirs is left to match.
+    if (incoming.length > 0) await holdForExport(tx, ref.accountId)
+    if (!(await moveMarker(tx, ref, from, to))) return false
+    for (const one of incoming) await takeMail(tx, one)
+    return true
+  })
+}
+
+// Clocks differ: what came a little before is looked at as well, and is not ours.
+const marginMs = 10 * 60_000
+
+/** Where to go on. A folder that is new to us, or numbered anew, is read from when the mailbox was declared. */
+async function placeMarker(
+  syncing: Syncing,
+  ref: FolderRef,
+  state: FolderState,
+): Promise<Marker | undefined> {
+  const { db, now, mailbox, open } = syncing
+  const known = await findMarker(db, ref)
+  if (known?.uidValidity === state.uidValidity) return known
+  const earliest = Math.max(mailbox.created_at.getTime() - marginMs, now().getTime() - rememberedMs)
+  const first = await open.firstSince(new Date(earliest))
+  const marker = { uidValidity: state.uidValidity, lastUid: (first ?? state.uidNext) - 1 }
+  return (await moveMarker(db, ref, known, marker)) ? marker : undefined
+}
+
+/** Of other mail no more than the header is ever asked for. */
+async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]> {
+  const { mailbox, now, open, db } = syncing
+  const into = { ...refOf(mailbox), mailboxEmail: mailbox.email, at: now() }
+  const incoming: Incoming[] = []
+  for (const { uid, head, receivedAt } of heads) {
+    const headed = await parseMail(head)
+    if (!headed || headed.from === mailbox.email) continue
+    if (!mayBeBounce(headed) && !(await matchThread(db, into, headed))) continue
+    const source = await open.source(uid)
+    const mail = source && (await parseMail(source))
+    if (mail) incoming.push({ ...into, mail, receivedAt })
+  }
+  return incoming
+}
+
+const lookedForMs = 7 * 24 * 3_600_000
+
+/** Messages that nobody answered for, found among what the mailbox has sent. */
+async function confirmUnconfirmed({ db, now, mailbox, open }: Syncing): Promise<void> {
+  const since = new Date(now().getTime() - lookedForMs)
+  const messages = await listUnconfirmed(db, refOf(mailbox), since)
+  if (messages.length === 0) return
+  const found = new Set(await open.findSent(messages.map(({ id }) => id)))
+  for (const { id, message_id } of messages)
+    if (found.has(id)) await confirmSent(db, mailbox.account_id, message_id, now())
+}

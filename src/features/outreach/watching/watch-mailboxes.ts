@@ -1,0 +1,171 @@
+// Every mailbox of outreach is watched by one process at a time, which holds a lease on it and renews it. Mailboxes are
+// taken a few at a time, so that processes share them and no server sees all of its users come at once.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../../../kernel/db.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import type { Log } from '../../../kernel/log.ts'
+import { MailboxFault, type MailboxReader, type OpenMailbox } from '../../../kernel/mailbox-ports.ts'
+import { isDatabaseDown } from '../../../kernel/refusals.ts'
+import { openCredentials, type SecretKeys, serverWith } from '../mailboxes/credentials.ts'
+import { syncMailbox } from './sync-mailbox.ts'
+import {
+  claimMailboxes,
+  mostLoginFailures,
+  recordFailure,
+  recordSync,
+  releaseWatch,
+  renewLeases,
+  type WatchedRow,
+} from './watch-queries.ts'
+
+export type Timings = {
+  /** Between looks for mailboxes that nobody watches. */
+  tickMs: number
+  /** A killed process loses its mailboxes after this long. */
+  leaseMs: number
+  /** The longest between two looks into a mailbox, whatever its server tells. */
+  waitMs: number
+  retryMs: number
+}
+
+export type WatchNeeds = {
+  db: Db
+  log: Log
+  now: () => Date
+  reader: MailboxReader
+  secretKeys: SecretKeys
+  timings?: Partial<Timings>
+}
+
+const usual: Timings = { tickMs: 5_000, leaseMs: 45_000, waitMs: 5 * 60_000, retryMs: 30_000 }
+const startedAtOnce = 10
+const betweenStartsMs = 500
+const mostWatched = 1_000
+const longestRetryMs = 30 * 60_000
+
+export type Watching = { stop(): Promise<void> }
+
+type Watch = { controller: AbortController; over: Promise<void> }
+
+export function startWatching(needs: WatchNeeds): Watching {
+  const timings = { ...usual, ...needs.timings }
+  const holder = newUuid()
+  const watches = new Map<string, Watch>()
+  const stopping = new AbortController()
+
+  const lease = () => {
+    const now = needs.now()
+    return { holder, now, until: new Date(now.getTime() + timings.leaseMs) }
+  }
+
+  async function renew(): Promise<void> {
+    if (watches.size === 0) return
+    const begun = [...watches.keys()]
+    const kept = new Set((await renewLeases(needs.db, lease())).map(({ mailbox_id }) => mailbox_id))
+    for (const id of begun) if (!kept.has(id)) watches.get(id)?.controller.abort()
+  }
+
+  /** Whether there may be more. */
+  async function claim(): Promise<boolean> {
+    const limit = Math.min(startedAtOnce, mostWatched - watches.size)
+    if (limit <= 0) return false
+    const mailboxes = await claimMailboxes(needs.db, lease(), limit)
+    for (const mailbox of mailboxes) begin(mailbox)
+    return mailboxes.length === startedAtOnce
+  }
+
+  function begin(mailbox: WatchedRow): void {
+    const controller = new AbortController()
+    // What is left of an earlier watch ends first.
+    const before = watches.get(mailbox.id)
+    before?.controller.abort()
+    const over = Promise.resolve(before?.over)
+      .then(() => watch({ ...needs, timings, holder, mailbox }, controller.signal))
+      .catch((error) => needs.log.error({ err: error, mailbox: mailbox.id }, 'watching a mailbox failed'))
+      .finally(() => {
+        if (watches.get(mailbox.id)?.controller === controller) watches.delete(mailbox.id)
+      })
+    watches.set(mailbox.id, { controller, over })
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const isMore = await renew()
+        .then(claim)
+        .catch((error) => {
+          if (!isDatabaseDown(error)) needs.log.error({ err: error }, 'looking for mailboxes failed')
+          return false
+        })
+      await sleep(isMore ? Math.min(betweenStartsMs, timings.tickMs) : timings.tickMs, undefined, {
+        signal: stopping.signal,
+      }).catch(() => {})
+    }
+  }
+
+  const looping = loop()
+  return {
+    async stop() {
+      stopping.abort()
+      await looping
+      for (const { controller } of watches.values()) controller.abort()
+      await Promise.all([...watches.values()].map(({ over }) => over))
+    },
+  }
+}
+
+type WatchOne = Omit<WatchNeeds, 'timings'> & { timings: Timings; holder: string; mailbox: WatchedRow }
+
+const refOf = ({ mailbox, holder }: WatchOne) => ({
+  accountId: mailbox.account_id,
+  mailboxId: mailbox.id,
+  holder,
+})
+
+async function watch(one: WatchOne, stopping: AbortSignal): Promise<void> {
+  let open: OpenMailbox | undefined
+  // Whatever is under way ends with its connection.
+  const hangUp = () => open?.close()
+  stopping.addEventListener('abort', hangUp)
+  try {
+    open = await openMailbox(one)
+    while (!stopping.aborted) {
+      await syncMailbox({ ...one, open }, stopping)
+      await recordSync(one.db, refOf(one), one.now())
+      await open.wait(one.timings.waitMs, stopping)
+    }
+    await release(one, { afterMs: 0, isLogin: false })
+  } catch (error) {
+    if (stopping.aborted) await release(one, { afterMs: 0, isLogin: false })
+    else await giveUp(one, error)
+  } finally {
+    stopping.removeEventListener('abort', hangUp)
+    hangUp()
+  }
+}
+
+async function openMailbox({ mailbox, secretKeys, reader }: WatchOne): Promise<OpenMailbox> {
+  const owner = { accountId: mailbox.account_id, email: mailbox.email }
+  const { imap } = await openCredentials(secretKeys, owner, mailbox.sealed)
+  return reader.open(serverWith(mailbox.imap, imap))
+}
+
+/** Tried again later, by whoever comes first. */
+async function giveUp(one: WatchOne, error: unknown): Promise<void> {
+  if (isDatabaseDown(error)) return
+  const isFault = error instanceof MailboxFault
+  if (!isFault) one.log.error({ err: error, mailbox: one.mailbox.id }, 'reading a mailbox failed')
+  const words = isFault ? error.message : 'the mailbox could not be read: something went wrong on our side'
+  const isLogin = isFault && error.code === 'login'
+  const failures = await recordFailure(one.db, refOf(one), isLogin ? `${words} (${patience})` : words)
+  const waitMs = Math.min(longestRetryMs, one.timings.retryMs * 2 ** Math.min(10, failures - 1))
+  // Servers come back for all of their users at the same moment.
+  await release(one, { afterMs: waitMs * (0.75 + Math.random() / 2), isLogin })
+}
+
+const patience = `after ${mostLoginFailures} times it is left alone until its settings change`
+
+function release(one: WatchOne, { afterMs, isLogin }: { afterMs: number; isLogin: boolean }) {
+  const now = one.now()
+  const nextTryAt = new Date(now.getTime() + afterMs)
+  return releaseWatch(one.db, refOf(one), { now, nextTryAt, isLogin })
+}

@@ -1,0 +1,123 @@
+import type { Db } from '../../../kernel/db.ts'
+import { bytes, int, json, row, text, time } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
+import type { ServerSettings } from '../mailboxes/credentials.ts'
+
+export type WatchedRow = {
+  account_id: string
+  id: string
+  email: string
+  imap: ServerSettings
+  sealed: Buffer
+  settings: Buffer
+  created_at: Date
+}
+
+const Watched = row<WatchedRow>({
+  account_id: text,
+  id: text,
+  email: text,
+  imap: json(),
+  sealed: bytes,
+  settings: bytes,
+  created_at: time,
+})
+
+type Lease = { holder: string; now: Date; until: Date }
+
+export const mostLoginFailures = 3
+
+// What a connection is made with: another value of it, and everything about earlier failures is forgotten.
+const settingsOf = sql`sha256(convert_to(m.imap::text, 'UTF8') || m.sealed)`
+
+/** Mailboxes that nobody watches and that may be tried, each now held by this process. */
+export function claimMailboxes(db: Db, { holder, now, until }: Lease, limit: number) {
+  return db.many(
+    Watched,
+    sql`
+    -- all accounts: the mailboxes of all of them are watched
+    with free as (
+      select m.account_id, m.id, m.email, m.imap, m.sealed, m.created_at, ${settingsOf} as settings
+        from outreach_mailboxes m
+        join accounts a on a.id = m.account_id and a.outreach_enabled
+        left join outreach_watches w on w.account_id = m.account_id and w.mailbox_id = m.id
+       where w.mailbox_id is null
+          or (w.held_until < ${now}
+              and (w.settings <> ${settingsOf}
+                   or (w.next_try_at <= ${now} and w.login_failures < ${mostLoginFailures})))
+       order by w.next_try_at nulls first, m.id
+       limit ${limit}
+         for update of m skip locked
+    ), held as (
+      insert into outreach_watches as w (account_id, mailbox_id, holder, held_until, next_try_at, settings)
+      select account_id, id, ${holder}, ${until}, ${now}, settings from free
+      on conflict (account_id, mailbox_id) do update
+         set holder = excluded.holder, held_until = excluded.held_until, settings = excluded.settings,
+             login_failures = case when w.settings = excluded.settings then w.login_failures else 0 end
+       where w.held_until < ${now}
+      returning w.account_id, w.mailbox_id)
+    select f.* from free f join held h on h.account_id = f.account_id and h.mailbox_id = f.id`,
+  )
+}
+
+const Held = row<{ account_id: string; mailbox_id: string }>({ account_id: text, mailbox_id: text })
+
+/** Renews what is held; one whose settings changed, or whose account has lost the module, is not renewed. */
+export function renewLeases(db: Db, { holder, now, until }: Lease) {
+  return db.many(
+    Held,
+    sql`
+    -- all accounts: a process holds mailboxes of all of them
+    update outreach_watches w
+       set held_until = ${until}
+      from outreach_mailboxes m
+      join accounts a on a.id = m.account_id and a.outreach_enabled
+     where w.holder = ${holder}
+       and w.held_until >= ${now}
+       and m.account_id = w.account_id
+       and m.id = w.mailbox_id
+       and w.settings = ${settingsOf}
+    returning w.account_id, w.mailbox_id`,
+  )
+}
+
+export type WatchRef = { accountId: string; mailboxId: string; holder: string }
+
+/** Another may have it at once, or at that time. */
+export function releaseWatch(db: Db, ref: WatchRef, given: { now: Date; nextTryAt: Date; isLogin: boolean }) {
+  return db.run(sql`
+    update outreach_watches
+       set holder = null, held_until = ${given.now}::timestamptz - interval '1 second',
+           next_try_at = ${given.nextTryAt},
+           login_failures = login_failures + ${given.isLogin ? 1 : 0}
+     where account_id = ${ref.accountId} and mailbox_id = ${ref.mailboxId} and holder = ${ref.holder}`)
+}
+
+/** All went well. */
+export function recordSync(db: Db, ref: WatchRef, at: Date) {
+  return db.run(sql`
+    with watched as (
+      update outreach_watches
+         set login_failures = 0
+       where account_id = ${ref.accountId}
+         and mailbox_id = ${ref.mailboxId}
+         and holder = ${ref.holder}
+         and login_failures > 0)
+    update outreach_mailboxes
+       set last_sync_at = ${at}, imap_failures = 0, imap_error = null
+     where account_id = ${ref.accountId} and id = ${ref.mailboxId}`)
+}
+
+const Failures = row<{ imap_failures: number }>({ imap_failures: int })
+
+export async function recordFailure(db: Db, ref: WatchRef, words: string): Promise<number> {
+  const found = await db.maybe(
+    Failures,
+    sql`
+    update outreach_mailboxes
+       set imap_failures = imap_failures + 1, imap_error = ${words}
+     where account_id = ${ref.accountId} and id = ${ref.mailboxId}
+    returning imap_failures`,
+  )
+  return found?.imap_failures ?? 1
+}
