@@ -127,7 +127,7 @@ describe('a mailbox over IMAP', { skip: withoutDovecot }, async () => {
     proxy.cut()
     await assert.rejects(waiting, { name: 'MailboxFault', code: 'unreachable' })
     proxy.mend()
-    const impatient = await openImap({ allowPrivate: true, timeoutMs: 300 }).open(through)
+    const impatient = await openImap({ allowPrivate: true, timeoutMs: 4_000 }).open(through)
     await impatient.enter('INBOX')
     proxy.silence()
     await assert.rejects(impatient.headsAfter(0, 10), {

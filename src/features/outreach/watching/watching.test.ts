@@ -9,12 +9,14 @@ import {
   password,
   withoutDovecot,
 } from '../../../../test/stand-ins/dovecot.ts'
-import { until } from '../../../../test/until.ts'
+import { until as untilSoon } from '../../../../test/until.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { sealCredentials } from '../mailboxes/credentials.ts'
 import { absences } from '../reading/fixtures/replies.ts'
 import { report } from '../reading/fixtures/reports.ts'
-import { answerTo, makeOutreach, secretKeys } from './fixtures/outreach.ts'
+import { answerTo, makeOutreach, patienceMs, secretKeys } from './fixtures/outreach.ts'
+
+const until: typeof untilSoon = (ask, what, ms = patienceMs) => untilSoon(ask, what, ms)
 
 const app = await makeApp()
 const dovecot = withoutDovecot ? ({} as Dovecot) : await dovecotForTests()
