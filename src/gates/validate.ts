@@ -53,7 +53,9 @@ function hasMoreValues(value: unknown, most: number): boolean {
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen + waiting.length > most) return true
     const next = waiting.pop()
-    if (next === null || typeof next !== 'object') continue
+    // The octets of a mail are one value.
+    if (next === null || typeof next !== 'object' || ArrayBuffer.isView(next)) continue
+    if (Array.isArray(next) && next.length > most) return true
     const inside = Object.values(next)
     if (inside.length > most) return true
     waiting.push(...inside)

@@ -12,7 +12,7 @@ export type Gun = {
   close(): void
 }
 
-const patienceMs = 10_000
+const patienceMs = 30_000
 
 /** One connection, opened again when it was closed; one request at a time. */
 export function openGun(port: number): Gun {
