@@ -105,11 +105,14 @@ export async function useUpLimit(apis: Seat[], path: string, until: () => boolea
   return { passed: passed.sort((a, b) => a.received - b.received), lost }
 }
 
+// The sliding minute is kept as sixty seconds, of which the first may be nearly over: it is never shorter than this.
+const windowMs = 59_000
+
 /** A minute in which more passed than may. */
 export function excess(passed: Granted[], limit: number): Granted[] | undefined {
   const at = passed.findIndex((one, i) => {
     const next = passed[i + limit]
-    return next !== undefined && next.received - one.sent < 60_000
+    return next !== undefined && next.received - one.sent < windowMs
   })
   return at < 0 ? undefined : passed.slice(at, at + limit + 1)
 }
