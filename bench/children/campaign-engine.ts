@@ -1,5 +1,5 @@
-// A campaign from its start to an SMTP server: campaign-engine.ts DATABASE_URL SMTP_PORT COUNT [PEM]. Freezes, feeds and
-// sends what is in process.
+// A campaign from its start to an SMTP server: campaign-engine.ts DATABASE_URL SMTP_PORT COUNT [PEM].
+// Freezes, feeds and sends what is in process.
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { campaignMail } from '../../src/features/campaigns/sending/campaign-mail.ts'
 import { campaignJobs } from '../../src/features/campaigns/sending/jobs.ts'

@@ -1,5 +1,5 @@
-// What whoever runs the service watches: how much waits, and for how long. Read from the database, so that every process
-// that answers tells the same.
+// What whoever runs the service watches: how much waits, and for how long. Read from the database, so that every
+// process that answers tells the same.
 import { type Metrics, openMetrics } from '../faces/metrics/metrics.ts'
 import { readBacklog } from '../features/messages/backlog-queries.ts'
 import { lanes, type Stream } from '../features/messages/model.ts'

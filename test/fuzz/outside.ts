@@ -1,4 +1,5 @@
-// Bad requests at what answers without a key: pages behind links, pictures, files, reports of providers; and the agents'.
+// Bad requests at what answers without a key: pages behind links, pictures, files, reports of providers; and at what
+// agents call.
 
 import { unsubscribeKeysOf, writeUnsubscribeToken } from '../../src/features/contacts/unsubscribe/tokens.ts'
 import { clickToken, openToken } from '../../src/features/messages/tracking/tokens.ts'
@@ -22,7 +23,12 @@ export const destination = 'https://shop.example/'
 
 const Found = row<{ id: string }>({ id: text })
 
-export async function doorsOf(app: App, { accountId, key, ids }: Household): Promise<Door[]> {
+export async function doorsOf(app: App, household: Household): Promise<Door[]> {
+  return [...(await linksOf(app, household)), ...(await filesOf(app, household)), ...machinesOf(household)]
+}
+
+/** What stands in mails. */
+async function linksOf(app: App, { accountId, ids }: Household): Promise<Door[]> {
   const tracking = await openTrackingKeys(app.pools.db)
   const message = String(ids.uuid)
   const unsubscribe = writeUnsubscribeToken(unsubscribeKeysOf([secretKey]), {
@@ -36,11 +42,6 @@ export async function doorsOf(app: App, { accountId, key, ids }: Household): Pro
     sql`select id from double_optins where account_id = ${accountId}`,
   )
   const optin = writeOptinToken(optinKeysOf([secretKey]), { accountId, id })
-  const { body: shared } = await app.call('GET', `/v3/emailCampaigns/${ids.sentId}/sharedUrl`, { key })
-  const file = await until(
-    async () => (await app.call('GET', `/v3/processes/${ids.exportId}`, { key })).body.export_url,
-    'the file of the export',
-  )
   const choices = {
     shown: String(ids.listId),
     list: String(ids.listId),
@@ -55,8 +56,20 @@ export async function doorsOf(app: App, { accountId, key, ids }: Household): Pro
     { path: `/u/${unsubscribe}`, forms: choices },
     { path: `/preferences/${unsubscribe}`, forms: choices },
     { path: `/c/${optin}`, forms: choices },
-    { path: new URL(shared.sharedUrl).pathname },
-    { path: new URL(file).pathname },
+  ]
+}
+
+async function filesOf(app: App, { key, ids }: Household): Promise<Door[]> {
+  const { body: shared } = await app.call('GET', `/v3/emailCampaigns/${ids.sentId}/sharedUrl`, { key })
+  const file = await until(
+    async () => (await app.call('GET', `/v3/processes/${ids.exportId}`, { key })).body.export_url,
+    'the file of the export',
+  )
+  return [{ path: new URL(shared.sharedUrl).pathname }, { path: new URL(file).pathname }]
+}
+
+function machinesOf({ key }: Household): Door[] {
+  return [
     { path: '/hooks/ses', json: notification },
     { path: '/hooks/scaleway', json: notification },
     {

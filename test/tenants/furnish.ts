@@ -75,25 +75,21 @@ const mail: Furnisher = async ({ word, post, get, ids }) => {
     .replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')}`
   const content = { sender, to: [{ email: ids.email }], subject: word, textContent: word }
   const waiting = await post('/v3/smtp/email', { ...content, scheduledAt: later(), batchId })
+  const { email: senderEmail } = sender
+  const known = { senderId, templateId, messageId, batchId, senderEmail, messageHeader: waiting.messageId }
+  return { ...known, ...(await logged(get, String(ids.email))), suppressed: `gone-${word}@example.com` }
+}
+
+async function logged(get: Parameters<Furnisher>[0]['get'], email: string) {
   const log = await until(
-    async () => (await get(`/v3/smtp/emails?email=${ids.email}`)).transactionalEmails[0],
+    async () => (await get(`/v3/smtp/emails?email=${email}`)).transactionalEmails[0],
     'the message in the log',
   )
   const captured = await until(
     async () => (await get('/api/v1/sandbox/messages')).data[0],
     'a captured message',
   )
-  return {
-    senderId,
-    templateId,
-    messageId,
-    batchId,
-    messageHeader: waiting.messageId,
-    uuid: log.uuid,
-    capturedId: captured.id,
-    senderEmail: sender.email,
-    suppressed: `gone-${word}@example.com`,
-  }
+  return { uuid: log.uuid, capturedId: captured.id }
 }
 
 const campaigns: Furnisher = async ({ word, post, ids }) => {

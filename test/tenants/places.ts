@@ -11,8 +11,23 @@ type Schema = {
   anyOf?: Schema[]
 }
 
-const identifiers =
-  /(^|[._a-z])(ids?|Ids?|uuid|identifier|cursor|token|domain|domainName|email|emails|emailTo|tags?|event_name|to|filter)(\[\])*$/
+const words = [
+  ...[
+    'ids?',
+    'Ids?',
+    'uuid',
+    'identifier',
+    'cursor',
+    'token',
+    'domain',
+    'domainName',
+    'email',
+    'emails',
+    'emailTo',
+  ],
+  ...['tags?', 'event_name', 'to', 'filter'],
+]
+const identifiers = new RegExp(`(^|[._a-z])(${words.join('|')})(\\[\\])*$`)
 
 /** path:id, query:listIds, body:recipients.listIds[], header:idempotency-key */
 export function placesOf(op: Operation): string[] {

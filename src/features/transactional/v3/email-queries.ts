@@ -106,8 +106,8 @@ export type CancelledRow = { key_id: string; accepted_on: Date; count: number }
 const Cancelled = row<CancelledRow>({ key_id: text, accepted_on: time, count: int })
 
 /**
- * Takes what waits for its time off the queue; tells how many of which key and day. A row that a worker has claimed stays: it counts a try from the
- * moment of the claim, and the lock of the claim is waited for.
+ * Takes what waits for its time off the queue; tells how many of which key and day. A row that a worker has claimed
+ * stays: it counts a try from the moment of the claim, and the lock of the claim is waited for.
  */
 export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) {
   return db.many(
