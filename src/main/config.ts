@@ -153,9 +153,9 @@ export const settings = {
   ),
   outreachAllowPrivate: setting(
     'POSTHORN_OUTREACH_ALLOW_PRIVATE',
-    'mailboxes may be on servers at private and loopback addresses',
+    'mailboxes may be on servers at private and loopback addresses, as a company’s own often is',
     yesOrNo,
-    'false',
+    'true',
   ),
   metricsToken: setting('POSTHORN_METRICS_TOKEN', 'bearer token that opens /metrics to other machines', text),
   trustedProxies: setting(

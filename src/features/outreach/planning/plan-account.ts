@@ -83,7 +83,8 @@ async function readMailboxes(
     const mine = before.filter(({ mailbox_id }) => mailbox_id === one.id)
     const used = new Map(days.filter(({ id }) => id === one.id).map(({ day, sent }) => [day, sent]))
     for (const { planned_at } of mine) add(used, utcDay(planned_at.getTime()))
-    return { ...one, used, taken: new Set(mine.map(({ planned_at }) => planned_at.getTime())) }
+    const taken = new Set(mine.map(({ planned_at }) => planned_at.getTime()))
+    return { ...one, used, taken, lastAt: Math.max(one.last_at?.getTime() ?? 0, ...taken) }
   })
   return { mailboxes, found }
 }

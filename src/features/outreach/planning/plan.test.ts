@@ -17,6 +17,7 @@ const mailbox = (id: string, daily_limit = 30): PlanMailbox => ({
   ramp_from: null,
   used: new Map(),
   taken: new Set(),
+  lastAt: 0,
 })
 
 const sequence = (id: string, mailboxIds: string[], more: Partial<PlanSequence> = {}): PlanSequence => ({
@@ -55,6 +56,30 @@ const input = (more: Partial<PlanInput>): PlanInput => ({
 })
 
 const iso = (ms: number) => new Date(ms).toISOString()
+
+test('a mailbox that has rested writes soon, and then at its moments; one that has not, and one in the morning, waits', () => {
+  const noon = Date.parse('2026-11-16T11:00:00Z')
+  const planAt = (now: number, lastAt: number) =>
+    planSends(
+      input({
+        now,
+        until: now + 2 * hour,
+        mailboxes: [{ ...mailbox('1'), lastAt }],
+        sequences: [sequence('1', ['1'])],
+        firsts: firsts(20),
+      }),
+    ).map(({ at }) => at - now)
+  const [first = 0, second = 0, third = 0] = planAt(noon, noon - hour)
+  assert.ok(first >= 2_000 && first <= 20_000, `${first}`)
+  assert.ok(
+    second - first >= 5 * minute && third - second >= 5 * minute && third < 40 * minute,
+    `${second} ${third}`,
+  )
+  const grid = planAt(noon, noon - 10 * minute)
+  assert.ok(grid.includes(second) && grid.includes(third) && !grid.includes(first))
+  const opening = Date.parse('2026-11-16T08:00:05Z')
+  assert.ok((planAt(opening, 0)[0] ?? 0) !== first)
+})
 
 test('a window follows the clock of its zone through both changes of the year', () => {
   const everyDay = { ...paris, days: [1, 2, 3, 4, 5, 6, 7] }

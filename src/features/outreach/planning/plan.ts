@@ -2,7 +2,7 @@
 // order of time, and each takes the step that is due, follow-ups before first messages. A first message does not take a
 // place of the day that a follow-up due later that day will need.
 import { limitOn, type Ramp } from '../mailboxes/ramp.ts'
-import { meanGapMs, nextUtcDay, slotsOf, startOfUtcDay } from './slots.ts'
+import { longestGapMs, meanGapMs, nextUtcDay, slotsOf, soonMs, startOfUtcDay } from './slots.ts'
 import { openMs, type Schedule, utcDay, type Window, windowsBetween } from './windows.ts'
 
 export type PlanMailbox = Ramp & {
@@ -10,6 +10,8 @@ export type PlanMailbox = Ramp & {
   /** Sent or planned, by UTC day. */
   used: Map<string, number>
   taken: Set<number>
+  /** Its last message, sent or planned. */
+  lastAt: number
 }
 
 export type PlanSequence = {
@@ -88,7 +90,11 @@ type Clock = { mailbox: PlanMailbox; at: number; next(): boolean }
 function clockOf(mailbox: PlanMailbox, { byMailbox }: State, { now, until }: PlanInput): Clock {
   const sequences = byMailbox.get(mailbox.id) ?? []
   const open = Math.max(0, ...sequences.map(({ schedule }) => openMs(schedule)))
-  const moments = momentsOf(mailbox, open, { now, until })
+  const isOpenLong = sequences.some(({ windows }) =>
+    windows.some(({ opens, closes }) => opens + longestGapMs <= now && now < closes),
+  )
+  const isRested = isOpenLong && mailbox.lastAt + longestGapMs <= now
+  const moments = momentsOf(mailbox, open, { now, until, isRested })
   const hasWork = () =>
     sequences.some(
       (one) =>
@@ -108,18 +114,31 @@ function clockOf(mailbox: PlanMailbox, { byMailbox }: State, { now, until }: Pla
   return clock
 }
 
+type Span = { now: number; until: number; isRested: boolean }
+
+/**
+ * Those of its days; and one soon for a mailbox that had nothing to do for longer than any gap, while others of its
+ * moments went by: who starts a sequence in the midst of the day need not wait for the next.
+ */
 function* momentsOf(
   mailbox: PlanMailbox,
   open: number,
-  { now, until }: { now: number; until: number },
+  { now, until, isRested }: Span,
 ): Generator<number, undefined> {
+  let after = now
+  const soon = now + soonMs(mailbox.id)
+  const today = limitOn(mailbox, now)
+  if (isRested && soon < until && open > 0 && (mailbox.used.get(utcDay(soon)) ?? 0) < today) {
+    yield soon
+    after = soon + meanGapMs(today, open) / 2
+  }
   for (let day = startOfUtcDay(now); day < until && open > 0; day = nextUtcDay(day)) {
     const cap = limitOn(mailbox, day)
     const name = utcDay(day)
     for (const at of slotsOf(mailbox.id, day, meanGapMs(cap, open))) {
       if (at >= until) return
       if ((mailbox.used.get(name) ?? 0) >= cap) break
-      if (at > now && !mailbox.taken.has(at)) yield at
+      if (at > after && !mailbox.taken.has(at)) yield at
     }
   }
 }

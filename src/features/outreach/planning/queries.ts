@@ -51,18 +51,35 @@ export function sequencesToPlan(db: Db, accountId: string, asIfRunning?: string)
   )
 }
 
-export type MailboxToPlan = { id: string; email: string; daily_limit: number; ramp_from: Date | null }
+export type MailboxToPlan = {
+  id: string
+  email: string
+  daily_limit: number
+  ramp_from: Date | null
+  last_at: Date | null
+}
 
-const Mailbox = row<MailboxToPlan>({ id: text, email: text, daily_limit: int, ramp_from: maybe(time) })
+const Mailbox = row<MailboxToPlan>({
+  id: text,
+  email: text,
+  daily_limit: int,
+  ramp_from: maybe(time),
+  last_at: maybe(time),
+})
 
 export function mailboxesToPlan(db: Db, accountId: string) {
   return db.many(
     Mailbox,
     sql`
-    select id, email, daily_limit, ramp_from
-      from outreach_mailboxes
-     where account_id = ${accountId} and state = 'active'
-     order by id`,
+    select b.id, b.email, b.daily_limit, b.ramp_from, m.created_at as last_at
+      from outreach_mailboxes b
+      left join lateral (select created_at
+                           from outreach_messages
+                          where account_id = b.account_id and mailbox_id = b.id
+                          order by id desc
+                          limit 1) m on true
+     where b.account_id = ${accountId} and b.state = 'active'
+     order by b.id`,
   )
 }
 

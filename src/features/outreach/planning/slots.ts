@@ -28,5 +28,16 @@ export function* slotsOf(mailboxId: string, dayStart: number, meanMs: number): G
   }
 }
 
+const soonestMs = 2_000
+const latestMs = 20_000
+
+/** How soon a mailbox writes that has rested: not in the same second as all others. */
+export function soonMs(mailboxId: string): number {
+  const unit = hash('sha256', `soon ${mailboxId}`, 'buffer').readUInt32BE() / 2 ** 32
+  return Math.round(soonestMs + unit * (latestMs - soonestMs))
+}
+
+export const longestGapMs = usualGapMs * 1.5
+
 export const startOfUtcDay = (at: number) => Math.floor(at / dayMs) * dayMs
 export const nextUtcDay = (at: number) => startOfUtcDay(at) + dayMs
