@@ -141,7 +141,8 @@ function offeredBy(library: Loose, methods: (api: Loose) => string[]) {
     apis.flatMap((api) =>
       methods(library[api]).map((name) => {
         const method = `${api.charAt(0).toLowerCase()}${api.slice(1, -3)}.${name}`
-        return [renamed[method] ?? method, { api, name }] as const
+        const known = method.replace(/^transactionalSMS\./, 'transactionalSms.')
+        return [renamed[known] ?? known, { api, name }] as const
       }),
     ),
   )

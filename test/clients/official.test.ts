@@ -3,18 +3,23 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type App, makeApp } from '../app.ts'
+import { memoryStorage, servesImage } from '../contract/media-examples.ts'
 import { type Client, middle, newest, oldest } from './clients.ts'
 import { borne, broken, excluded, outside, resources } from './scope.ts'
 import { accountSteps } from './steps/account.ts'
 import { campaignSteps } from './steps/campaigns.ts'
 import { contactSteps, lastContactSteps } from './steps/contacts.ts'
 import { emailSteps, lastEmailSteps } from './steps/emails.ts'
+import { smsSteps } from './steps/sms.ts'
 import type { AccountApp, State, Step } from './steps/step.ts'
 import { typesOf } from './typed.ts'
 
 const app = await makeApp({
   deliver: true,
+  sms: true,
   env: { POSTHORN_RATE_LIMIT_FACTOR: '100', POSTHORN_SECRET_KEY: '11'.repeat(32) },
+  fetchClient: servesImage,
+  storage: memoryStorage(),
 })
 
 const steps: Step[] = [
@@ -22,6 +27,7 @@ const steps: Step[] = [
   ...emailSteps,
   ...campaignSteps,
   ...accountSteps,
+  ...smsSteps,
   ...lastContactSteps,
   ...lastEmailSteps,
 ]

@@ -8,22 +8,20 @@ export const resources = [
   'process',
   'senders',
   'transactionalEmails',
+  'transactionalSms',
   'webhooks',
 ]
 
 export const excluded: Record<string, string> = {
   'account.getAccountActivity': 'the action log of the own namespace says more (GET /api/v1/audit-logs)',
-  'emailCampaigns.uploadImageToGallery': 'not yet: comes with the media library',
   'transactionalEmails.deleteAnSmtpTransactionalLog':
     'what was sent stays on record; a person is erased with POST /api/v1/contacts/erase',
   'webhooks.exportWebhooksHistory': 'of the provider’s enterprise plan; deliveries are read as pages',
 }
 
-/** Resources of which nothing is driven: not yet, or because the service has none of it. */
+/** Resources of which nothing is driven, because the service has none of it. */
 export const outside: Record<string, string> = {
-  transactionalSms: 'not yet',
-  transactionalSMS: 'not yet',
-  smsTemplates: 'not yet',
+  smsTemplates: 'the text of an SMS comes with its request',
   balance: 'loyalty',
   companies: 'CRM',
   consentGroups: 'a consent is kept with each contact',

@@ -102,4 +102,10 @@ export const campaignSteps: Step[] = [
     args: ({ testedId }) => ({ campaignId: testedId }),
     status: 204,
   },
+  {
+    does: 'emailCampaigns.uploadImageToGallery',
+    body: () => ({ imageUrl: 'https://images.example.com/dot.png', name: 'dot' }),
+    status: 201,
+    gives: (answer) => assert.ok(answer === undefined || answer === '' || /\/m\/[\w-]{36}$/.test(answer.url)),
+  },
 ]

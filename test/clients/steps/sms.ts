@@ -1,0 +1,34 @@
+// SMS, one at once and one later, and what is told of them.
+import assert from 'node:assert/strict'
+import type { Step } from './step.ts'
+
+const sms = { sender: 'Shop', recipient: '+33612345678', content: 'Your parcel is on its way' }
+
+export const smsSteps: Step[] = [
+  {
+    does: 'transactionalSms.sendTransacSms',
+    body: () => ({ ...sms, type: 'transactional', tag: 'parcel' }),
+    status: 201,
+    gives: ({ reference, messageId, smsCount }) => {
+      assert.deepEqual([typeof reference, Number.isSafeInteger(messageId), smsCount], ['string', true, 1])
+    },
+  },
+  {
+    does: 'transactionalSms.sendAsyncTransactionalSms',
+    body: () => sms,
+    status: 201,
+    gives: ({ messageId }) => assert.ok(Number.isSafeInteger(messageId)),
+  },
+  {
+    does: 'transactionalSms.getSmsEvents',
+    gives: ({ events }) => assert.ok(events.length > 0),
+  },
+  {
+    does: 'transactionalSms.getTransacSmsReport',
+    gives: ({ reports }) => assert.ok(reports[0].requests > 0),
+  },
+  {
+    does: 'transactionalSms.getTransacAggregatedSmsReport',
+    gives: ({ requests }) => assert.ok(requests > 0),
+  },
+]
