@@ -8,7 +8,8 @@ const slowMs = 5_000
 const slowWithKeyMs = 20_000
 
 export function faultIn(shot: Shot, got: Reply | Silence): string | undefined {
-  if (got.ms > (/\/domains/.test(shot.target) ? slowWithKeyMs : slowMs)) return `took ${Math.round(got.ms)} ms`
+  if (got.ms > (/\/domains/.test(shot.target) ? slowWithKeyMs : slowMs))
+    return `took ${Math.round(got.ms)} ms`
   if ('silent' in got) return shot.isCut ? undefined : got.silent
   const text = got.body.toString()
   if (got.status >= 500) return `${got.status} ${text.slice(0, 300)}`
