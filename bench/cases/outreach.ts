@@ -1,4 +1,4 @@
-// The plan of a week for very many who are enrolled: its time, and that its memory hangs on what is planned alone.
+// How long the plan of a week takes for very many who are enrolled; it reads no more rows than there is room for.
 import { insertAccount } from '../../src/features/accounts/account/queries.ts'
 import { planAccount } from '../../src/features/outreach/planning/plan-account.ts'
 import { silentLog } from '../../src/kernel/log.ts'

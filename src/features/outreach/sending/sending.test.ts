@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newMessageId } from '../../messages/message-id.ts'
 import {
   enrollments,
   mailServer,
@@ -11,6 +12,11 @@ import {
   pass,
   run,
 } from '../fixtures/outreach.ts'
+import { findByMessageIds, insertOutgoing } from '../messages/queries.ts'
+import { planAll } from '../planning/plan-account.ts'
+import { sendDue } from './engine.ts'
+import { sendReplies } from './send-replies.ts'
+import { finishSequences } from './settle-queries.ts'
 
 const outreach = await makeOutreach()
 const { app, clock } = outreach
@@ -164,8 +170,6 @@ test('an identity that is emptied after a step was planned stops its hand-over',
   await makeProspects(account, ['ann@globex.example'])
   const id = await makeSequence(account, [mailbox])
   await run(account, id, ['ann@globex.example'])
-  const { planAll } = await import('../planning/plan-account.ts')
-  const { sendDue } = await import('./engine.ts')
   for (const end = clock.now.getTime() + 3_600_000; clock.now.getTime() < end; ) {
     await account.call('PUT', '/v3/outreach/identity', { companyName: 'Acme SAS' })
     await planAll(outreach.engine.db, clock.now)
@@ -194,4 +198,60 @@ test('what a test key starts does not leave the machine', async (t) => {
   assert.equal(server.received.length, 0)
   const { body } = await call('GET', '/api/v1/sandbox/messages')
   assert.deepEqual([body.data.length, body.data[0]?.subject], [1, 'Hello ann'])
+})
+
+test('an answer that a person wrote leaves once, in its thread, beside the caps', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailboxId = String(await makeMailbox(account, server.port))
+  const { id, messageId } = newMessageId('acme.example')
+  await insertOutgoing(app.pools.db, {
+    accountId: account.accountId,
+    id,
+    sequenceId: null,
+    prospectId: null,
+    mailboxId,
+    step: null,
+    messageId,
+    recipient: 'ann@globex.example',
+    subject: 'Re: Hello',
+    text: 'With pleasure.',
+    refs: ['<one@acme.example>', '<two@globex.example>'],
+    state: 'queued',
+    at: clock.now,
+  })
+  await Promise.all([sendReplies(outreach.engine), sendReplies(outreach.engine)])
+  await sendReplies(outreach.engine)
+  assert.equal(server.received.length, 1)
+  const text = server.received[0]?.text ?? ''
+  assert.equal(headerOf(text, 'In-Reply-To'), '<two@globex.example>')
+  assert.equal(headerOf(text, 'References'), '<one@acme.example> <two@globex.example>')
+  assert.match(text, /With pleasure\./)
+  const [found] = await findByMessageIds(app.pools.db, account.accountId, [messageId])
+  assert.equal(found?.state, 'sent')
+  const { body } = await account.call('GET', `/v3/outreach/mailboxes/${mailboxId}`)
+  assert.equal(body.health.sentToday, 0)
+})
+
+test('a sequence with nobody left is finished, and runs again for those who come later', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  await makeProspects(account, ['ann@globex.example', 'bob@globex.example'])
+  const id = await makeSequence(account, [mailbox], { steps: [{ subject: 'Hello', text: 'Hello.' }] })
+  await run(account, id, ['ann@globex.example'])
+  await pass(outreach, 60)
+  const status = async () => (await account.call('GET', `/v3/outreach/campaigns/${id}`)).body.status
+  assert.equal(await status(), 'running')
+  await finishSequences(app.pools.db, clock.now)
+  assert.equal(await status(), 'finished')
+  await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, { emails: ['bob@globex.example'] })
+  assert.equal(await status(), 'running')
+  await pass(outreach, 60)
+  assert.deepEqual(
+    server.received.map(({ to }) => to),
+    ['ann@globex.example', 'bob@globex.example'],
+  )
 })
