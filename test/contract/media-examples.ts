@@ -5,9 +5,9 @@ import type { App, AppOptions } from '../app.ts'
 import type { Example } from './examples.ts'
 
 // One pixel.
-const content =
+export const onePixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-const image = { name: 'dot.png', content }
+const image = { name: 'dot.png', content: onePixel }
 const unknown = '/v3/media/00000000-0000-4000-8000-000000000000'
 
 export const mediaExamples: Record<string, Partial<Example>> = {
@@ -29,7 +29,7 @@ export const mediaPrepared: Record<string, (app: App, key: string) => Promise<Pa
 
 /** Every address has the same image. */
 export const servesImage: AppOptions['fetchClient'] = {
-  request: async () => ({ status: 200, headers: {}, body: Buffer.from(content, 'base64') }),
+  request: async () => ({ status: 200, headers: {}, body: Buffer.from(onePixel, 'base64') }),
 }
 
 export function memoryStorage(): FileStorage & { files: Map<string, Buffer> } {

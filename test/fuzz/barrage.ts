@@ -13,6 +13,7 @@ import { openUnsubscribeKeys } from '../../src/main/link-keys.ts'
 import { type App, makeApp } from '../app.ts'
 import { secretKey } from '../contract/contact-examples.ts'
 import { workingExampleOf } from '../contract/examples.ts'
+import { memoryStorage, servesImage } from '../contract/media-examples.ts'
 import { furnish, type Household } from '../tenants/furnish.ts'
 import { until } from '../until.ts'
 import { type Checksums, checksumsOf } from './checksum.ts'
@@ -41,7 +42,7 @@ export async function makeTarget(): Promise<Target> {
   const logged: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(line) })
   const env = { POSTHORN_SECRET_KEY: secretKey.toString('hex'), POSTHORN_RATE_LIMIT_FACTOR: '1000000' }
-  const app = await makeApp({ deliver: true, log, env })
+  const app = await makeApp({ deliver: true, log, env, fetchClient: servesImage, storage: memoryStorage() })
   const config = readConfig({ DATABASE_URL: app.databaseUrl, ...env })
   const now = () => new Date()
   const jobs = jobsFor({

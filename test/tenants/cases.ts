@@ -24,7 +24,7 @@ const contacts: Rule[] = [
   refused(/^\/v3\/processes\/.* path:processId$/, 'processId'),
   refused(/^\/v3\/contacts\/\{(id|identifier)\}.* path:(id|identifier)$/, 'contactId'),
   nothing(
-    /^\/v3\/contacts\/attributes\/.* path:(category|name)$/,
+    /^\/v3\/contacts\/attributes\/.* path:(category|name|option)$/,
     'names of attributes are every account’s own',
   ),
   nothing(/^\/v3\/unsubscribe\/.* path:token$/, 'whoever holds the link may use it'),
@@ -36,7 +36,7 @@ const contacts: Rule[] = [
   alone(/^\/v3\/contacts\/batch body:contacts\[\]\.ext_id$/, 'extId'),
   own(/^\/v3\/contacts(\/\{identifier\}|\/import)? body:(jsonBody\[\]\.)?email$/, 'otherEmail'),
   own(/^\/v3\/contacts(\/\{identifier\}|\/import)? body:(jsonBody\[\]\.)?ext_id$/, 'otherExtId'),
-  own(/ body:tags\[\]$/, 'tag'),
+  own(/ body:tags?\[\]$/, 'tag'),
   own(/^\/v3\/contacts query:ids\[\]$/, 'contactId'),
   own(/^\/v3\/contacts query:listIds\[\]$/, 'listId'),
   refused(/^\/v3\/contacts query:segmentId$/, 'segmentId'),
@@ -81,6 +81,8 @@ const campaigns: Rule[] = [
 ]
 
 const rest: Rule[] = [
+  refused(/^\/v3\/media\/\{uuid\} path:uuid$/, 'imageUuid'),
+  own(/^\/v3\/smtp\/blockedDomains.* (body|path):domain$/, 'blockedDomain'),
   own(/^\/(api\/v1\/domains|v3\/senders\/domains) body:(domain|name)$/, 'otherDomain'),
   refused(/ (path|body):domain(Name)?$/, 'domain'),
   own(/ query:domain$/, 'domain'),
@@ -101,8 +103,23 @@ const rest: Rule[] = [
   nothing(/ body:cart\.id$/, 'it is the shop’s'),
 ]
 
+const outreach: Rule[] = [
+  refused(/^\/v3\/outreach\/campaigns\/.* path:id$/, 'sequenceId'),
+  refused(/^\/v3\/outreach\/campaigns.* body:mailboxIds\[\]$/, 'mailboxId'),
+  refused(/^\/v3\/outreach\/inbox\/.* path:id$/, 'replyId'),
+  refused(/^\/v3\/outreach\/mailboxes\/.* path:id$/, 'mailboxId'),
+  refused(/^\/v3\/outreach\/prospects\/.* path:id$/, 'prospectId'),
+  // What is not there is passed over, and said to be.
+  own(/^\/v3\/outreach\/.* body:(prospectIds|ids)\[\]$/, 'prospectId'),
+  own(/^\/v3\/outreach\/.* body:(emails\[\]|(prospects\[\]\.)?email)$/, 'prospectEmail'),
+  own(/^\/v3\/outreach\/inbox query:sequenceId$/, 'sequenceId'),
+  own(/^\/v3\/outreach\/inbox query:mailboxId$/, 'mailboxId'),
+  own(/^\/v3\/outreach\/inbox query:prospectId$/, 'prospectId'),
+]
+
 /** An area of its own adds one table here. */
 export const rules: Rule[] = [
+  ...outreach,
   ...contacts,
   ...campaigns,
   ...mail,

@@ -1,6 +1,12 @@
 // Something of every kind for one account, made through the interface, with a word in it that nobody else has.
 import { randomBytes } from 'node:crypto'
+import { after, type TestContext } from 'node:test'
+import { mailServer, serverAt } from '../../src/features/outreach/fixtures/outreach.ts'
+import { row, text } from '../../src/kernel/row.ts'
+import { sql } from '../../src/kernel/sql.ts'
 import type { App } from '../app.ts'
+import { onePixel } from '../contract/media-examples.ts'
+import { welcomingImap } from '../stand-ins/welcoming-imap.ts'
 import { until } from '../until.ts'
 
 export type Household = {
@@ -12,7 +18,12 @@ export type Household = {
   ids: Record<string, string | number>
 }
 
-export type Making = { app: App; word: string; ids: Household['ids']; post: Post; get: Get }
+export type Making = Pick<Household, 'accountId' | 'word' | 'ids'> & {
+  app: App
+  post: Post
+  put: Post
+  get: Get
+}
 // biome-ignore lint/suspicious/noExplicitAny: replies are read for their identifiers
 type Post = (path: string, body?: object) => Promise<any>
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -20,6 +31,8 @@ type Get = (path: string) => Promise<any>
 
 /** What one area of the service adds; each may use the identifiers of those before it. */
 type Furnisher = (making: Making) => Promise<Household['ids']>
+
+const Made = row<{ id: string }>({ id: text })
 
 const later = () => new Date(Date.now() + 2 * 86_400_000).toISOString()
 
@@ -150,8 +163,45 @@ const rest: Furnisher = async ({ word, post, ids }) => {
   }
 }
 
+const images: Furnisher = async ({ word, post }) => {
+  const { uuid: imageUuid } = await post('/v3/media', { name: word, content: onePixel })
+  const blockedDomain = `blocked.${word}.example`
+  await post('/v3/smtp/blockedDomains', { domain: blockedDomain })
+  await post('/v3/transactionalSMS/sms', {
+    sender: 'Shop',
+    recipient: '+33612345678',
+    content: word,
+    tag: word,
+  })
+  return { imageUuid, blockedDomain }
+}
+
+const outreach: Furnisher = async ({ app, accountId, word, post, put }) => {
+  const base = '/v3/outreach'
+  await put('/api/v1/settings', { outreach_enabled: true })
+  await put(`${base}/identity`, { companyName: word, postalAddress: word })
+  const { port } = await mailServer({ after } as TestContext)
+  const servers = { smtp: serverAt(port), imap: serverAt(await welcomingImap()) }
+  const { id: mailboxId } = await post(`${base}/mailboxes`, { email: `me@${word}.example`, ...servers })
+  const prospectEmail = `prospect-${word}@example.com`
+  const { id: prospectId } = await post(`${base}/prospects`, { email: prospectEmail, company: word })
+  const steps = [{ subject: word, text: word }]
+  const { id: sequenceId } = await post(`${base}/campaigns`, { name: word, mailboxIds: [mailboxId], steps })
+  await post(`${base}/campaigns/${sequenceId}/enroll`, { prospectIds: [prospectId] })
+  const { id: replyId } = await app.pools.db.one(
+    Made,
+    sql`
+    insert into outreach_replies (account_id, kind, mailbox_id, sequence_id, prospect_id, fingerprint, sender, subject,
+                                  body_text, received_at, confidence, reason, created_at)
+    values (${accountId}, 'reply', ${mailboxId}, ${sequenceId}, ${prospectId}, ${Buffer.from(word)}, ${prospectEmail},
+            ${word}, ${word}, now(), 0, 'made', now())
+    returning id`,
+  )
+  return { mailboxId, prospectId, prospectEmail, sequenceId, replyId }
+}
+
 /** An area of its own adds one function here, and what it makes is guarded by every test about tenants. */
-const furnishers: Furnisher[] = [people, mail, campaigns, rest]
+const furnishers: Furnisher[] = [people, mail, campaigns, rest, images, outreach]
 
 export async function furnish(
   app: App,
@@ -164,8 +214,10 @@ export async function furnish(
     return reply.body
   }
   const post: Post = (path, body) => ask('POST', path, body)
+  const put: Post = (path, body) => ask('PUT', path, body)
   const get: Get = (path) => ask('GET', path)
   const ids: Household['ids'] = {}
-  for (const furnisher of furnishers) Object.assign(ids, await furnisher({ app, word, ids, post, get }))
+  for (const furnisher of furnishers)
+    Object.assign(ids, await furnisher({ app, accountId, word, ids, post, put, get }))
   return { accountId, key, word, ids }
 }
