@@ -153,7 +153,7 @@ export const settings = {
   ),
   outreachAllowPrivate: setting(
     'POSTHORN_OUTREACH_ALLOW_PRIVATE',
-    'mailboxes may be on servers at private and loopback addresses, as a company’s own often is',
+    'mailboxes may be on servers at private and loopback addresses',
     yesOrNo,
     'true',
   ),

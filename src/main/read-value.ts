@@ -19,7 +19,7 @@ export const host: Read<string> = (value) =>
   /^[\w.:%-]+$/.test(value) ? value : new Fault('must be a name or address such as 127.0.0.1 or 0.0.0.0')
 
 export const resolvers: Read<string[]> = (value) => {
-  const given = list(value) as string[]
+  const given = value.split(',').map((one) => one.trim())
   return given.every(isResolver)
     ? given
     : new Fault('must be IP addresses such as 9.9.9.9 or 127.0.0.1:5353, with commas between')
