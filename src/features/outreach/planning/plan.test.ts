@@ -57,7 +57,7 @@ const input = (more: Partial<PlanInput>): PlanInput => ({
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-test('a mailbox that has rested writes soon, and then at its moments; one that has not, and one in the morning, waits', () => {
+test('a mailbox that has rested writes soon, then at its moments; not after a message, nor at opening', () => {
   const noon = Date.parse('2026-11-16T11:00:00Z')
   const planAt = (now: number, lastAt: number) =>
     planSends(
