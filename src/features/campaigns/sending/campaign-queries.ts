@@ -102,7 +102,7 @@ export function markSpent(db: Db, { account_id, id }: Ref, at: Date) {
 
 const Count = row<{ count: number }>({ count: int })
 
-export function countWaiting(db: Db, { account_id, id }: Ref) {
+export function countIn(db: Db, { account_id, id }: Ref, statuses: string[]) {
   return db.one(
     Count,
     sql`
@@ -110,19 +110,7 @@ export function countWaiting(db: Db, { account_id, id }: Ref) {
       from messages
      where account_id = ${account_id}
        and campaign_id = ${id}
-       and status in ('queued', 'held')`,
-  )
-}
-
-export function countCancelled(db: Db, { account_id, id }: Ref) {
-  return db.one(
-    Count,
-    sql`
-    select count(*)::int as count
-      from messages
-     where account_id = ${account_id}
-       and campaign_id = ${id}
-       and status = 'cancelled'`,
+       and status = any(${statuses}::text[])`,
   )
 }
 

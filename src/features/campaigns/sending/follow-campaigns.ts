@@ -1,6 +1,6 @@
 // A move changes the campaign's row and answers; its messages follow here, a portion at a time.
 import type { Db } from '../../../kernel/db.ts'
-import { countWaiting, hasAny, lockFree, type Ref, type SendingRow } from './campaign-queries.ts'
+import { countIn, hasAny, lockFree, type Ref, type SendingRow } from './campaign-queries.ts'
 import {
   feedAgain,
   leaveQueueUnclaimed,
@@ -42,7 +42,7 @@ export async function followCampaign(tx: Db, ref: Ref, now: Date): Promise<boole
 
 async function goOn(tx: Db, campaign: SendingRow, now: Date): Promise<boolean> {
   if (campaign.spent_at === null) {
-    const { count } = await countWaiting(tx, campaign)
+    const { count } = await countIn(tx, campaign, ['queued', 'held'])
     if (!(await spendCampaign(tx, campaign, count, now))) return false
   }
   const span = await nextSpan(tx, campaign, ['held'], portion)
