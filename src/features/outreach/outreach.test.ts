@@ -47,17 +47,25 @@ test('an identity is empty until it is declared, and one field can be changed al
   assert.deepEqual(await read(), { companyName: 'A B', postalAddress: 'One\nTwo' })
 })
 
-test('a mailbox is logged in to before it is kept; its secrets are told to nobody', async (t) => {
+test('a mailbox is logged in to when it is declared; its secrets are told to nobody', async (t) => {
   const server = await mailServer(t)
   const account = await outreach.makeAccount()
   const imap = serverAt(await welcomingImap())
-  const declare = (smtp: object) =>
-    account.call('POST', '/v3/outreach/mailboxes', { email: 'me@acme.example', smtp, imap })
-  const wrong = await declare(serverAt(server.port, 'geheim'))
-  assert.equal(wrong.status, 400)
-  assert.match(wrong.body.message, /SMTP.*535.*wrong password/)
-  const nowhere = await declare(serverAt(1))
-  assert.match(nowhere.body.message, /nothing listens there/)
+  const declare = (smtp: object, email = 'me@acme.example') =>
+    account.call('POST', '/v3/outreach/mailboxes', { email, smtp, imap })
+  const brokenAt = async (smtp: object, email: string) => {
+    const path = `/v3/outreach/mailboxes/${(await declare(smtp, email)).body.id}`
+    const { body } = await account.call('GET', path)
+    assert.deepEqual([body.state, body.pausedReason, body.health.state], ['paused', 'login', 'failing'])
+    return { path, error: body.health.lastError }
+  }
+  const wrong = await brokenAt(serverAt(server.port, 'geheim'), 'wrong@acme.example')
+  assert.match(wrong.error, /SMTP.*535.*wrong password/)
+  assert.equal((await account.call('PUT', wrong.path, { smtp: serverAt(server.port) })).status, 204)
+  const mended = (await account.call('GET', wrong.path)).body
+  assert.deepEqual([mended.state, mended.health.state, mended.health.lastError], ['active', 'ok', null])
+  const nowhere = await brokenAt(serverAt(1), 'nowhere@acme.example')
+  assert.match(nowhere.error, /nothing listens there/)
   assert.equal((await declare({ ...serverAt(server.port), port: 0 })).status, 400)
   assert.equal((await declare({ ...serverAt(server.port), host: 'a b' })).status, 400)
   assert.equal((await declare({ ...serverAt(server.port), password: '' })).body.code, 'missing_parameter')

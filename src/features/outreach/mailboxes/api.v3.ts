@@ -53,10 +53,11 @@ export const createMailboxV3 = (needs: MailboxNeeds) =>
     ...settingUp,
     name: 'mailbox.create',
     http: 'POST /v3/outreach/mailboxes',
-    summary: 'Declare a sending mailbox; both of its servers are logged in to first',
+    summary: 'Declare a sending mailbox; both of its servers are logged in to',
     description:
       'Passwords and tokens are encrypted at rest and never given back. A new mailbox begins with ten messages a day ' +
-      'and has its dailyLimit after three weeks.',
+      'and has its dailyLimit after three weeks. One whose servers cannot be logged in to is paused; health.lastError ' +
+      'says why.',
     body: NewMailbox,
     secret,
     status: 201,
@@ -64,8 +65,7 @@ export const createMailboxV3 = (needs: MailboxNeeds) =>
     refusals: [moduleDisabled],
     prepare: async (ctx, input) => {
       await requireModule(ctx)
-      await testNew(needs, input.body)
-      return input
+      return { ...input, body: await testNew(needs, input.body) }
     },
   }).run(async (ctx, { body }) => ({ id: await createMailbox(needs, ctx, body) }))
 

@@ -1,4 +1,5 @@
-// Declaring and changing a mailbox. Both of its servers are logged in to before it is kept.
+// Declaring and changing a mailbox. Both of its servers are logged in to: one that cannot be used yet is kept and says
+// why, a change that would break one is refused.
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
@@ -12,6 +13,7 @@ import { stopOfMailbox } from '../enrollments/stop-queries.ts'
 import { utcDay } from '../planning/windows.ts'
 import { openCredentials, type SecretKeys, sealCredentials, serverWith } from './credentials.ts'
 import { rateSince } from './health.ts'
+import { markPaused } from './health-queries.ts'
 import {
   deleteMailbox,
   findMailbox,
@@ -65,20 +67,26 @@ function readNew(body: NewMailbox) {
   return { email, servers, dailyLimit: readLimit(body.dailyLimit, usualLimit) }
 }
 
-/** Outside a transaction. Refuses with what the server said. */
-export async function testNew(needs: MailboxNeeds, body: NewMailbox): Promise<void> {
-  await refuseFailing(needs, readNew(body).servers)
+/** Outside a transaction. The body, with what the servers said that do not work. */
+export async function testNew(needs: MailboxNeeds, body: NewMailbox): Promise<TestedMailbox> {
+  const faults = await testServers(needs, readNew(body).servers)
+  const [fault] = kinds.flatMap((kind) => faultText(kind, faults) ?? [])
+  return { ...body, fault }
+}
+
+export type TestedMailbox = NewMailbox & { fault?: string }
+
+const kinds = ['smtp', 'imap'] as const
+
+function faultText(kind: (typeof kinds)[number], { [kind]: fault }: Faults): string | undefined {
+  return fault && `The ${kind.toUpperCase()} server does not work: ${fault}`
 }
 
 async function refuseFailing(needs: MailboxNeeds, servers: Partial<Servers>): Promise<void> {
   const found = await testServers(needs, servers)
-  for (const kind of ['smtp', 'imap'] as const) {
-    const fault = found[kind]
-    if (fault !== undefined)
-      throw invalidParameter({
-        message: `The ${kind.toUpperCase()} server does not work: ${fault}`,
-        param: kind,
-      })
+  for (const kind of kinds) {
+    const message = faultText(kind, found)
+    if (message !== undefined) throw invalidParameter({ message, param: kind })
   }
 }
 
@@ -95,7 +103,7 @@ async function testServers(
   return { smtp: atSmtp, imap: atImap }
 }
 
-export async function createMailbox(needs: MailboxNeeds, ctx: Ctx, body: NewMailbox): Promise<number> {
+export async function createMailbox(needs: MailboxNeeds, ctx: Ctx, body: TestedMailbox): Promise<number> {
   const { accountId } = ctx.caller
   const { email, servers, dailyLimit } = readNew(body)
   const secrets = { smtp: servers.smtp.secret, imap: servers.imap.secret }
@@ -109,8 +117,12 @@ export async function createMailbox(needs: MailboxNeeds, ctx: Ctx, body: NewMail
     rampFrom: body.ramp === false ? null : ctx.now,
   }
   const inserted = await insertMailbox(ctx.db, accountId, made, ctx.now)
-  if (inserted) return Number(inserted.id)
-  throw invalidParameter({ message: 'There is a mailbox of this address already', param: 'email' })
+  if (!inserted)
+    throw invalidParameter({ message: 'There is a mailbox of this address already', param: 'email' })
+  const { id: mailboxId } = inserted
+  if (body.fault !== undefined)
+    await markPaused(ctx.db, { accountId, mailboxId }, { reason: 'login', error: body.fault, at: ctx.now })
+  return Number(mailboxId)
 }
 
 export async function readMailbox(ctx: Ctx, id: number): Promise<ListedMailbox> {
@@ -174,7 +186,10 @@ export async function changeMailbox(
     rampFrom: rampOf(known, body, ctx.now),
     at: ctx.now,
   })
+  // Its servers were logged in to just now.
+  const isMended = known.paused_reason === 'login' && Boolean(body.smtp || body.imap)
   if (body.state) await changeState(ctx, known, body.state)
+  else if (isMended) await changeState(ctx, known, 'active')
 }
 
 function rampOf({ ramp_from }: ListedMailbox, { ramp }: ChangedMailbox, now: Date): Date | null {
