@@ -274,3 +274,12 @@ test('a person who is erased is gone from outreach, and stays out of it', async 
   })
   assert.deepEqual(again.body.skipped, [{ prospect: 'ann@globex.example', reason: 'erased' }])
 })
+
+test('who is added while somebody else deletes them is there in the end, or was', async () => {
+  const account = await outreach.makeAccount()
+  const email = 'often@globex.example'
+  const add = async () =>
+    assert.ok((await account.call('POST', '/v3/outreach/prospects', { email })).status < 300)
+  const remove = () => account.call('DELETE', '/v3/outreach/prospects', { emails: [email], confirm: true })
+  for (let round = 0; round < 25; round++) await Promise.all([add(), remove(), add(), remove(), add()])
+})

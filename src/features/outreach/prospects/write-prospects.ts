@@ -63,13 +63,18 @@ export type SavedProspect = { email: string; id: number; outcome: 'created' | 'u
 
 export async function saveProspects(ctx: Ctx, rows: ProspectFields[]): Promise<Map<string, SavedProspect>> {
   const { accountId } = ctx.caller
+  const saved = new Map<string, SavedProspect>()
+  const keep = (outcome: SavedProspect['outcome'], rows: { id: string; email: string }[]) => {
+    for (const { id, email } of rows) saved.set(email, { email, id: Number(id), outcome })
+  }
   // Of an address that stands twice, the last counts, as if they had come one after the other.
   const distinct = [...new Map(rows.map((one) => [one.email, one])).values()]
-  const created = await insertProspects(ctx.db, accountId, distinct, ctx.now)
-  const fresh = new Set(created.map(({ email }) => email))
-  const known = distinct.filter(({ email }) => !fresh.has(email))
-  const updated = known.length > 0 ? await updateProspects(ctx.db, accountId, known, ctx.now) : []
-  const shown = (outcome: SavedProspect['outcome']) => (one: { id: string; email: string }) =>
-    [one.email, { email: one.email, id: Number(one.id), outcome }] as const
-  return new Map([...created.map(shown('created')), ...updated.map(shown('updated'))])
+  const left = () => distinct.filter(({ email }) => !saved.has(email))
+  // One that was there and is deleted by somebody else between the two statements is added after all.
+  while (left().length > 0) {
+    keep('created', await insertProspects(ctx.db, accountId, left(), ctx.now))
+    const known = left()
+    if (known.length > 0) keep('updated', await updateProspects(ctx.db, accountId, known, ctx.now))
+  }
+  return saved
 }
