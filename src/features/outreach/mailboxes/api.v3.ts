@@ -56,8 +56,8 @@ export const createMailboxV3 = (needs: MailboxNeeds) =>
     summary: 'Declare a sending mailbox; both of its servers are logged in to',
     description:
       'Passwords and tokens are encrypted at rest and never given back. A new mailbox begins with ten messages a day ' +
-      'and has its dailyLimit after three weeks. One whose servers cannot be logged in to is paused; health.lastError ' +
-      'says why.',
+      'and has its dailyLimit after three weeks. One whose servers cannot be logged in to is paused; ' +
+      'health.lastError says why.',
     body: NewMailbox,
     secret,
     status: 201,
