@@ -1,5 +1,6 @@
 // The links of a campaign that lead to this service: leaving, choosing lists, and the message as a page.
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { hmac } from '../../kernel/hmac.ts'
 import { type UnsubscribeKeys, writeUnsubscribeToken } from '../contacts/unsubscribe/tokens.ts'
 
 export type Links = { unsubscribe: string; preferences: string; mirror: string }
@@ -63,5 +64,5 @@ const mirrorKeys = new WeakMap<Buffer, Buffer>()
 function codeOf(key: Buffer, body: Buffer): Buffer {
   const own = mirrorKeys.get(key) ?? Buffer.from(hkdfSync('sha256', key, '', 'posthorn mirror', 32))
   mirrorKeys.set(key, own)
-  return createHmac('sha256', own).update(body).digest().subarray(0, codeBytes)
+  return hmac(own, body).subarray(0, codeBytes)
 }

@@ -20,17 +20,21 @@ export function splitMessage(raw: Buffer): { fields: HeaderField[]; body: Buffer
 
 /** Without the CRLF at its end. */
 export function relaxedHeader({ name, text }: HeaderField): string {
-  const value = text.slice(text.indexOf(':') + 1).replace(/\r\n(?=[ \t])/g, '')
-  return `${name}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
+  const value = text.slice(text.indexOf(':') + 1)
+  const line = value.includes('\r') ? value.replace(/\r\n(?=[ \t])/g, '') : value
+  const single = line.includes('\t') || line.includes('  ') ? line.replace(/[ \t]+/g, ' ') : line
+  const [start, end] = [single.startsWith(' ') ? 1 : 0, single.length - (single.endsWith(' ') ? 1 : 0)]
+  return `${name}:${single.slice(start, Math.max(start, end))}`
 }
-
-const shrinks = /[ \t](?:[ \t]|\r\n)|\t/
 
 /** As most bodies are that we write ourselves; looking costs a tenth of copying. */
 function isRelaxed(body: Buffer): boolean {
   const text = body.toString('latin1')
-  return text.length > 2 && text.endsWith('\r\n') && !text.endsWith('\r\n\r\n') && !shrinks.test(text)
+  const isEnded = text.length > 2 && text.endsWith('\r\n') && !text.endsWith('\r\n\r\n')
+  return isEnded && !shrinking.some((gap) => text.includes(gap))
 }
+
+const shrinking = ['\t', '  ', ' \r\n']
 
 /** White space shrinks to one space and goes at line ends, blank lines go at the end; an empty body stays empty. */
 export function relaxedBody(body: Buffer): Buffer {

@@ -1,6 +1,6 @@
 // A message as it goes over the wire: RFC 5322 and MIME, pure ASCII, CRLF.
 import { addressField, dateField, type MailAddress, plainField, textField } from './fields.ts'
-import { closeLine, partOf } from './parts.ts'
+import { partOf } from './parts.ts'
 import { refuseUnsafe } from './refuse.ts'
 
 export type { MailAddress } from './fields.ts'
@@ -27,8 +27,10 @@ export type Mail = {
 /** The same message gives the same octets. Throws when a value does not fit a header: see safe.ts. */
 export function composeMail(mail: Mail): Buffer {
   refuseUnsafe(mail)
-  const { head, body } = closeLine(partOf(mail))
-  return joined([`${headOf(mail)}MIME-Version: 1.0\r\n${head}\r\n`, ...body])
+  const { head, body } = partOf(mail)
+  // A message that ends in the middle of a line gets its line end.
+  const end = body.endsWith('\r\n') ? '' : '\r\n'
+  return Buffer.from(`${headOf(mail)}MIME-Version: 1.0\r\n${head}\r\n${body}${end}`, 'latin1')
 }
 
 function headOf(mail: Mail): string {
@@ -43,15 +45,3 @@ function headOf(mail: Mail): string {
 
 const addresses = (name: string, list: MailAddress[] | undefined) =>
   list && list.length > 0 ? addressField(name, list) : ''
-
-function joined(pieces: (string | Buffer)[]): Buffer {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  const out = Buffer.allocUnsafe(length)
-  let at = 0
-  for (const piece of pieces) {
-    if (typeof piece === 'string') out.write(piece, at, 'latin1')
-    else out.set(piece, at)
-    at += piece.length
-  }
-  return out
-}

@@ -54,18 +54,21 @@ export async function signMail(raw: Buffer, keys: DkimKey[], options: SignOption
 
 type Signed = { name: string; field?: HeaderField }
 
+const places = new Map(signedNames.map((name, place) => [name.toLowerCase(), place]))
+
 // Every occurrence is signed, the last one first (RFC 6376 §5.4.2), and From is listed once more than it
 // occurs, so that none can be added.
 function signedFields(fields: HeaderField[], unsigned: string[]): Signed[] {
-  const wanted = signedNames.filter((name) => name === 'From' || !unsigned.includes(name.toLowerCase()))
-  const byName = new Map<string, Signed[]>(wanted.map((name) => [name.toLowerCase(), []]))
-  const spelled = new Map(wanted.map((name) => [name.toLowerCase(), name]))
-  for (const field of fields.toReversed())
-    byName.get(field.name)?.push({ name: spelled.get(field.name) ?? field.name, field })
-  const from = byName.get('from')
+  const byPlace: Signed[][] = signedNames.map(() => [])
+  for (const field of fields.toReversed()) {
+    const place = places.get(field.name)
+    const isLeftOut = field.name !== 'from' && unsigned.includes(field.name)
+    if (place !== undefined && !isLeftOut) byPlace[place]?.push({ name: signedNames[place] ?? '', field })
+  }
+  const from = byPlace[places.get('from') ?? 0]
   if (!from?.length) throw new Error('A message without From cannot be signed.')
   from.push({ name: 'From' })
-  return [...byName.values()].flat()
+  return byPlace.flat()
 }
 
 // Ends in `b=`, as it is signed.

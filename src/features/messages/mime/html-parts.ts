@@ -75,7 +75,7 @@ async function changedHtml({ part, fields, body, charset }: Html, change: Change
     .filter(({ name }) => name !== 'content-transfer-encoding' && name !== 'content-type')
     .map(({ text }) => `${text}\r\n`)
   const own = `Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n`
-  return Buffer.concat([Buffer.from(head.join('') + own, 'latin1'), encoded.body])
+  return Buffer.from(head.join('') + own + encoded.body, 'latin1')
 }
 
 function textOf(body: Buffer, encoding: string, charset = 'us-ascii'): string | undefined {

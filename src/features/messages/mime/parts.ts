@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import type { Mail, MailAttachment } from './compose.ts'
 import { fold } from './fields.ts'
 import { fallbackName, filenameParameters } from './parameters.ts'
-import { base64Lines, encodeText, endsLine } from './transfer.ts'
+import { base64Lines, encodeText } from './transfer.ts'
 
-/** `head` holds its own header lines, `body` what follows the blank line, in pieces of ASCII. */
-export type Part = { head: string; body: (string | Buffer)[] }
+/** `head` holds its own header lines, `body` what follows the blank line; both are ASCII. */
+export type Part = { head: string; body: string }
 
 /** mixed(alternative(text, related(html, inline images)), attachments), each level only where needed. */
 export function partOf(mail: Mail): Part {
@@ -26,16 +26,10 @@ export function partOf(mail: Mail): Part {
   return multipart('mixed', `m${seed}`, [multipart('alternative', `a${seed}`, alternatives), ...others])
 }
 
-/** A message that ends in the middle of a line gets its line end. */
-export function closeLine(part: Part): Part {
-  const last = part.body.at(-1)
-  return last instanceof Buffer && !endsLine(last) ? { ...part, body: [...part.body, '\r\n'] } : part
-}
-
 function textPart(subtype: 'plain' | 'html', text: string): Part {
   const { encoding, body } = encodeText(text)
   const head = `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`
-  return { head, body: [body] }
+  return { head, body }
 }
 
 function multipart(kind: string, seed: string, parts: Part[]): Part {
@@ -43,13 +37,10 @@ function multipart(kind: string, seed: string, parts: Part[]): Part {
   if (first && rest.length === 0) return first
   // Derived from the Message-ID, so that a resend is the same to the octet. No body can contain "=_": see transfer.ts.
   const boundary = `=_${seed}`
-  const body = parts.flatMap(({ head, body }, i) => [
-    `${i === 0 ? '' : '\r\n'}--${boundary}\r\n${head}\r\n`,
-    ...body,
-  ])
+  const body = parts.map(({ head, body }) => `--${boundary}\r\n${head}\r\n${body}\r\n`).join('')
   return {
     head: `Content-Type: multipart/${kind};\r\n boundary="${boundary}"\r\n`,
-    body: [...body, `\r\n--${boundary}--\r\n`],
+    body: `${body}--${boundary}--\r\n`,
   }
 }
 
@@ -58,7 +49,7 @@ function attachmentPart(attachment: MailAttachment, disposition: 'inline' | 'att
   let head = `${fold('Content-Type', typeTokens(attachment))}Content-Transfer-Encoding: base64\r\n`
   if (contentId !== undefined) head += `Content-ID: <${contentId.replace(/^<|>$/g, '')}>\r\n`
   head += fold('Content-Disposition', separated([` ${disposition}`, ...filenameParameters(filename)]))
-  return { head, body: [base64Lines(content)] }
+  return { head, body: base64Lines(content) }
 }
 
 // RFC 2046 §5.2.1 and §5.1 forbid base64 for these, and a tree of parts inside would not be ours.

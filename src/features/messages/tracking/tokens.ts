@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import { hmac } from '../../../kernel/hmac.ts'
 
 export type TrackingKeys = {
   current: { id: number; key: Buffer }
@@ -59,7 +60,7 @@ function opened(kind: number, body: Buffer): TrackingToken | undefined {
 }
 
 function sealed({ current }: TrackingKeys, kind: number, parts: Buffer[]): string {
-  const head = Buffer.alloc(headBytes)
+  const head = Buffer.allocUnsafe(headBytes)
   head.writeUInt8((version << 4) | kind)
   head.writeUInt16BE(current.id, 1)
   const body = Buffer.concat([head, ...parts])
@@ -67,9 +68,9 @@ function sealed({ current }: TrackingKeys, kind: number, parts: Buffer[]): strin
 }
 
 // The name keeps the code apart from what else may be signed with the same key.
-function codeOf(key: Buffer, body: Buffer): Buffer {
-  return createHmac('sha256', key).update('posthorn tracking\0').update(body).digest().subarray(0, codeBytes)
-}
+const purpose = Buffer.from('posthorn tracking\0')
+
+const codeOf = (key: Buffer, body: Buffer) => hmac(key, Buffer.concat([purpose, body])).subarray(0, codeBytes)
 
 // Only the one spelling that encoding gives is taken: otherwise one token would have many forms.
 function decoded(token: string): Buffer | undefined {
@@ -84,10 +85,15 @@ const currentKey = ({ current }: TrackingKeys, id: number) => (current.id === id
 // No control characters: the address ends up in a response header.
 const isWebAddress = (url: string) => /^https?:\/\/\P{Cc}*$/iu.test(url)
 
+// A message has many links, one after the other.
+let last = { uuid: '', bytes: Buffer.alloc(idBytes) }
+
 function idOf(uuid: string): Buffer {
+  if (uuid === last.uuid) return last.bytes
   if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(uuid))
     throw new TypeError('A message id must be a UUID')
-  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
+  last = { uuid, bytes: Buffer.from(uuid.replaceAll('-', ''), 'hex') }
+  return last.bytes
 }
 
 function uuidOf(bytes: Buffer): string {
