@@ -1,11 +1,11 @@
 // The headers of Standard Webhooks: https://www.standardwebhooks.com
-import { createHmac, createSecretKey } from 'node:crypto'
+import { hmac } from '../../kernel/hmac.ts'
 import type { Secrets } from './secrets.ts'
 
 export type Signer = (id: string, body: string, at: Date) => Record<string, string>
 
 export function signer({ secret, token, basic, headers }: Secrets): Signer {
-  const key = createSecretKey(secret.replace(/^whsec_/, ''), 'base64')
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const usual = {
     ...(basic !== undefined && { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -14,7 +14,7 @@ export function signer({ secret, token, basic, headers }: Secrets): Signer {
   }
   return (id, body, at) => {
     const timestamp = String(Math.floor(at.getTime() / 1000))
-    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+    const signature = hmac(key, Buffer.from(`${id}.${timestamp}.${body}`)).toString('base64')
     return {
       ...usual,
       'webhook-id': id,
