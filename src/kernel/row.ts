@@ -13,7 +13,6 @@ export const bool = column<boolean>('a boolean', (v) => typeof v === 'boolean')
 export const time = column<Date>('a time', (v) => v instanceof Date)
 export const bytes = column<Buffer>('bytes', (v) => Buffer.isBuffer(v))
 export const texts = column<string[]>('a list of text', (v) => Array.isArray(v) && v.every(text.is))
-export const ints = column<number[]>('a list of numbers', (v) => Array.isArray(v) && v.every(int.is))
 export const json = <T>() => column<T>('json', (v) => v !== undefined)
 export const maybe = <T>(of: Column<T>): Column<T | null> => ({
   says: `${of.says} or null`,

@@ -65,14 +65,16 @@ export function newest({ url, key }: Address): Client {
 
 const ofEveryApi = ['constructor', 'setDefaultAuthentication', 'setApiKey', 'addInterceptor']
 
+const middleNames = { 2: 'brevo-2', 3: 'brevo-3' }
+
 export function middle(version: 2 | 3, { url, key }: Address): Client {
-  const library = load(`brevo-${version}`)
+  const library = load(middleNames[version])
   const offered = offeredBy(library, (api) =>
     methodsOf(api.prototype).filter((name) => !ofEveryApi.includes(name)),
   )
   return {
     name: `@getbrevo/brevo ${version}`,
-    types: `brevo-${version}/dist/api.d.ts`,
+    types: `${middleNames[version]}/dist/api.d.ts`,
     typePath: (method) => {
       const { api, name } = offered.get(method) ?? nothing
       return { named: api, through: [name], body: true }

@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
-import { dkimKeyFinder, storeDkimKey } from './dkim-keys.ts'
+import { dkimKeyFinder } from './dkim-keys.ts'
 import { listDkimKeys } from './dkim-queries.ts'
+import { storeDkimKey } from './fixtures/dkim.ts'
 
 const secret = randomBytes(32)
 const app = await makeApp({ deliver: true, env: { POSTHORN_SECRET_KEY: secret.toString('base64') } })
@@ -71,6 +72,6 @@ test('under another secret key nothing is sent unsigned in silence', async () =>
   const find = dkimKeyFinder({ ...needs, secretKeys: async () => [randomBytes(32)] })
   await assert.rejects(find(app.accountId, 'example.com'), /another key/)
   const strange = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-  const ref = { accountId: app.accountId, domain: 'example.com', selector: 'x' }
-  await assert.rejects(storeDkimKey(needs, ref, strange), /type ec/)
+  await storeDkimKey(needs, { accountId: app.accountId, domain: 'other.example', selector: 'x' }, strange)
+  await assert.rejects(dkimKeyFinder(needs)(app.accountId, 'other.example'), /type ec/)
 })

@@ -3,20 +3,13 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../kernel/db.ts'
 import { unseal } from '../../kernel/seal.ts'
-import { type DkimRef, dkimLabel, sealDkimKey } from '../domains/seal-key.ts'
+import { type DkimRef, dkimLabel } from '../domains/seal-key.ts'
 import type { FindDkimKeys } from './compose-message.ts'
-import { type DkimKeyRow, listDkimKeys, upsertDkimKey } from './dkim-queries.ts'
+import { type DkimKeyRow, listDkimKeys } from './dkim-queries.ts'
 import type { DkimKey } from './mime/dkim.ts'
 
 /** The newest first: it seals; all of them open. */
 export type SealNeeds = { db: Db; secretKeys: () => Promise<Buffer[]> }
-
-/** `domain` in its lower-case ASCII form. A key of the same selector is replaced. */
-export async function storeDkimKey(needs: SealNeeds, ref: DkimRef, privateKey: KeyObject): Promise<void> {
-  algorithmOf(privateKey)
-  const sealed = await sealDkimKey(needs.secretKeys, ref, privateKey)
-  await upsertDkimKey(needs.db, { ...ref, sealed })
-}
 
 // A key that was stored by another process is used after this time at the latest.
 const keptMs = 60_000

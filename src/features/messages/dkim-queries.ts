@@ -19,12 +19,3 @@ export function listDkimKeys(db: Db, accountId: string, domain: string) {
      order by selector`,
   )
 }
-
-export type NewDkimKey = { accountId: string; domain: string; selector: string; sealed: Buffer }
-
-export function upsertDkimKey(db: Db, { accountId, domain, selector, sealed }: NewDkimKey) {
-  return db.run(sql`
-    insert into dkim_keys (account_id, domain, selector, private_key)
-    values (${accountId}, ${domain}, ${selector}, ${sealed})
-    on conflict (account_id, domain, selector) do update set private_key = excluded.private_key`)
-}

@@ -20,5 +20,3 @@ export async function announce(db: Db, { accountId, event, data, at }: Announcem
   const word = payloadWords[event] ?? event
   await announceTo(db, { accountId, word: event, event: word, data, at })
 }
-
-export type Announce = typeof announce
