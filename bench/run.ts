@@ -1,6 +1,6 @@
-// npm run bench: every figure as a ratio to an anchor of the same run; a table here, JSON in bench/results.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
+// npm run bench: every figure as a ratio to an anchor of the same run; a table here, JSON in bench/results, and all of the
+// last figures in docs/benchmarks.md.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { benchAcceptance } from './cases/acceptance.ts'
 import { benchCampaign, benchCampaignMemory, benchFreezing } from './cases/campaign.ts'
 import { benchContacts, benchImport } from './cases/contacts.ts'
@@ -14,6 +14,7 @@ import { benchMemory, benchSending } from './cases/sending.ts'
 import { benchStatistics } from './cases/statistics.ts'
 import { benchWebhooks } from './cases/webhooks.ts'
 import type { Figure } from './figure.ts'
+import { asked, type Measured, pageOf, rate, verdict } from './page.ts'
 
 type Case = [name: string, run: () => Promise<Figure[]>, onlyByName?: true]
 const cases: Case[] = [
@@ -38,11 +39,12 @@ const cases: Case[] = [
 
 const wanted = process.argv.slice(2)
 const chosen = cases.filter(([name, , byName]) => (wanted.length === 0 ? !byName : wanted.includes(name)))
-const figures: Figure[] = []
+const measured: Measured[] = []
 for (const [name, run] of chosen) {
   console.log(`measuring ${name} …`)
-  figures.push(...(await run()))
+  measured.push({ case: name, on: new Date().toISOString().slice(0, 10), figures: await run() })
 }
+const figures = measured.flatMap((one) => one.figures)
 
 const rows = figures.map((figure) => [
   figure.name,
@@ -57,24 +59,16 @@ console.log(
   `\n${table([['what', 'per second, or as named', 'anchor', 'likewise', 'ratio', 'wanted', ''], ...rows])}`,
 )
 
+const kept = 'bench/results/last.json'
 await mkdir('bench/results', { recursive: true })
-const machine = { cores: cpus().length, node: process.version, platform: process.platform }
-await writeFile('bench/results/last.json', `${JSON.stringify({ machine, figures }, null, 2)}\n`)
+const before: Measured[] = await readFile(kept, 'utf8').then(JSON.parse, () => [])
+const last = cases.flatMap(([name]) => {
+  const isOfIt = (one: Measured) => one.case === name
+  return measured.find(isOfIt) ?? before.find(isOfIt) ?? []
+})
+await writeFile(kept, `${JSON.stringify(last, null, 2)}\n`)
+await writeFile('docs/benchmarks.md', pageOf(last))
 if (figures.some((figure) => /BELOW|ABOVE/.test(verdict(figure)))) process.exitCode = 1
-
-function asked({ wanted: least, atMost }: Figure): string {
-  return [least > 0 ? `≥ ${least}` : '', atMost ? `≤ ${atMost}` : ''].filter(Boolean).join(' ') || '-'
-}
-
-function verdict({ ratio, wanted: least, atMost }: Figure): string {
-  if (ratio < least) return 'BELOW'
-  if (atMost !== undefined && ratio > atMost) return 'ABOVE'
-  return least > 0 || atMost ? 'ok' : ''
-}
-
-function rate(figure: number): string {
-  return figure < 100 ? figure.toFixed(1) : Math.round(figure).toLocaleString('en')
-}
 
 function table(lines: string[][]): string {
   const widths = lines[0]?.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length))) ?? []
