@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { makeApp } from '../../test/app.ts'
 import { ConfigFault, readConfig } from './config.ts'
-import { openSecretKeys } from './secret-key.ts'
+import { openSecretKeys, strangeKeys } from './secret-key.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'posthorn-secret-'))
 after(() => rm(folder, { recursive: true }))
@@ -52,4 +53,17 @@ test('several keys stand behind each other, the newest first, in the settings an
   for (const broken of [`${given},half`, ',']) {
     assert.throws(() => readConfig({ POSTHORN_SECRET_KEY: broken }), /POSTHORN_SECRET_KEY must be 32 random/)
   }
+})
+
+test('a key that the database has not seen is told of; one that is added in front of a known one is not', async () => {
+  const { db } = (await makeApp()).pools
+  const [first, second, stranger] = [1, 2, 3].map((octet) => Buffer.alloc(32, octet)) as [
+    Buffer,
+    Buffer,
+    Buffer,
+  ]
+  const found: (string | undefined)[] = []
+  for (const keys of [[first], [first], [stranger], [second, first], [second], [stranger, first, second]])
+    found.push((await strangeKeys(db, async () => keys))?.slice(0, 12))
+  assert.deepEqual(found, [undefined, undefined, 'this process', undefined, undefined, undefined])
 })

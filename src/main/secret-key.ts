@@ -1,9 +1,11 @@
 // The keys that secrets in the database are sealed and links are signed with: the operator's, or one made once in the
 // data folder. The newest comes first and is the one to write with; what older ones wrote stays readable.
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Db } from '../kernel/db.ts'
 import { type Config, ConfigFault } from './config.ts'
+import { knowsPrints } from './secret-print-queries.ts'
 
 /** Newest first; given at the first need, so that nothing is written where nothing is sealed. */
 export type SecretKeys = () => Promise<Buffer[]>
@@ -59,4 +61,17 @@ async function makeKey(path: string, dataDir: string): Promise<string> {
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
+}
+
+export const printOf = (key: Buffer) =>
+  createHash('sha256').update('posthorn').update(key).digest('hex').slice(0, 16)
+
+const otherKey =
+  'this process has another secret key than those before it on this database: it can open nothing that they sealed, ' +
+  'nor they what it seals, and links it signs are refused by them. Set POSTHORN_SECRET_KEY to one value for all processes'
+
+/** What is wrong, when the keys of this process are strangers to the database. */
+export async function strangeKeys(db: Db, keys: SecretKeys): Promise<string | undefined> {
+  const { known } = await knowsPrints(db, (await keys()).map(printOf))
+  return known ? undefined : otherKey
 }

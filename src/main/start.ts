@@ -12,6 +12,7 @@ import { openMediaJob } from './media.ts'
 import { migrate } from './migrate.ts'
 import { openWatching, outreachJobsFor } from './outreach.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
+import { openSecretKeys, strangeKeys } from './secret-key.ts'
 import { openSmsDelivery } from './sms.ts'
 import { sparePort } from './spare-port.ts'
 import { openWebhooks } from './webhooks.ts'
@@ -43,6 +44,8 @@ export async function start({ config, roles }: StartOptions): Promise<Running> {
     const pools = openPools({ url: database.url, log, strict: false })
     stops.push(() => pools.close())
     const { madeKey } = await ensureFirstAccount(pools.db, config.apiKey)
+    const fault = await strangeKeys(pools.db, openSecretKeys(config))
+    if (fault) log.error(fault)
     const { url, smtp } = await startRoles({ config, roles, pools, log, stops })
     log.info({ roles, database: database.kind, url, smtp }, 'started')
     return { url, smtp, madeKey, database: database.kind, stop: () => stopAll(stops, log) }

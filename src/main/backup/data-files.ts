@@ -1,12 +1,11 @@
 // What a backup takes from the data folder and puts back: the installation's secrets and its media.
-import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, posix, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config.ts'
-import { keysIn, keysInText } from '../secret-key.ts'
+import { keysIn, keysInText, printOf } from '../secret-key.ts'
 import { BackupFault, entryOf, type Manifest } from './format.ts'
 import type { Entry } from './tar.ts'
 
@@ -49,9 +48,6 @@ export async function secretKeyPrints(config: Keys): Promise<Manifest['secret_ke
   const text = await readFile(join(config.dataDir, secretFile), 'utf8').catch(unlessMissing)
   return { prints: text === undefined ? [] : keysInText(text).map(printOf), included: text !== undefined }
 }
-
-const printOf = (key: Buffer) =>
-  createHash('sha256').update('posthorn').update(key).digest('hex').slice(0, 16)
 
 /** Without its key a restored database would hold secrets that nobody can open. */
 export async function refuseOtherKeys(config: Keys, { prints, included }: Manifest['secret_keys']) {

@@ -1,0 +1,28 @@
+import type { Db } from '../kernel/db.ts'
+import { bool, row } from '../kernel/row.ts'
+import { sql } from '../kernel/sql.ts'
+
+const Found = row<{ known: boolean }>({ known: bool })
+
+/** Adds the newest where the database knows none yet or one of the others: that is how a key is replaced. */
+export function knowsPrints(db: Db, prints: string[]) {
+  return db.transaction(async (tx) => {
+    // Two that start at once must not both be the first.
+    await tx.run(sql`
+      -- all accounts: the keys are the installation's
+      lock table secret_key_prints in share row exclusive mode`)
+    await tx.run(sql`
+      -- all accounts: the keys are the installation's
+      insert into secret_key_prints (print, seen_at)
+      select ${prints[0] ?? ''}, clock_timestamp()
+       where not exists (select 1 from secret_key_prints where print <> all(${prints}::text[]))
+          or exists (select 1 from secret_key_prints where print = any(${prints}::text[]))
+      on conflict do nothing`)
+    return tx.one(
+      Found,
+      sql`
+      -- all accounts: the keys are the installation's
+      select exists (select 1 from secret_key_prints where print = any(${prints}::text[])) as known`,
+    )
+  })
+}
