@@ -74,12 +74,16 @@ export const jobsFor = ({
     name: 'automations.run',
     everySeconds: 1,
     claimsItsOwn: true,
-    run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, at),
+    run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys, ...attaching(files) }, at),
   },
-  ...campaignJobs({ log, now, wake }),
+  ...campaignJobs({ log, now, wake, ...attaching(files) }),
   ...(domains ? [domainJob(domains)] : []),
   ...webhookJobs,
 ]
+
+const attaching = ({ fetchFile }: ImportFiles) => ({
+  fetchAttachment: async (url: string) => (await fetchFile(url)).body,
+})
 
 const largestFile = 20 * 1024 * 1024
 

@@ -20,6 +20,7 @@ export const RecipientsGiven = closed({
 const kept = {
   header: Text,
   footer: Text,
+  attachmentUrl: Type.Optional(Type.String({ description: 'Fetched once, when the send begins' })),
   utmCampaign: Text,
   utmContent: Text,
   utmTerm: Text,
@@ -51,7 +52,6 @@ export const CampaignBody = closed({
   toField: Text,
   tag: Text,
   params: optionalMap(Type.Unknown()),
-  attachmentUrl: Text,
   recurring: Flag,
   ipWarmupEnable: Flag,
   abTesting: Flag,

@@ -26,6 +26,7 @@ export type AbTest = {
 export type Extras = {
   header?: string
   footer?: string
+  attachmentUrl?: string
   utmCampaign?: string
   utmContent?: string
   utmTerm?: string

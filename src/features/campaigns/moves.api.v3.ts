@@ -1,5 +1,6 @@
 // What moves a campaign from one state to another.
 import { Type } from 'typebox'
+import type { Ctx } from '../../kernel/ctx.ts'
 import { answer, type Operation, operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
@@ -10,13 +11,16 @@ import {
   senderDomainNotAllowed,
   senderUnverified,
 } from '../accounts/usage/refusals.ts'
+import type { Attachment } from '../messages/queue-messages.ts'
 import { recipientSuppressed, templateInvalid } from '../messages/refusals.ts'
+import { fetchFile } from '../transactional/attached-file.ts'
+import type { FetchAttachment } from '../transactional/v3/attachments.ts'
 import { params } from './api.v3.ts'
 import { move, moveByWord, statusWords } from './move-campaign.ts'
 import type { Move } from './queries.ts'
 import { type LinkSource, sendTest } from './send-test.ts'
 import { scheduleAt, sendNow } from './start-campaign.ts'
-import { holdCampaign } from './write-campaign.ts'
+import { holdCampaign, readCampaign } from './write-campaign.ts'
 
 const shared = { area: 'Campaigns', scope: 'email.send', params, status: 204, reply: Type.Null() } as const
 const starting = [notFound, templateInvalid, senderDomainNotAllowed, senderUnverified]
@@ -68,7 +72,13 @@ export const sendCampaignNowV3 = operation({
   return null
 })
 
-export const testCampaignV3 = (links: LinkSource): Operation =>
+/** Read before the act: nothing is fetched in a transaction. */
+async function attachmentsOf(ctx: Ctx, fetch: FetchAttachment, id: number): Promise<Attachment[]> {
+  const { extras } = await readCampaign(ctx, id)
+  return extras.attachmentUrl ? [await fetchFile(fetch, extras.attachmentUrl)] : []
+}
+
+export const testCampaignV3 = (needs: LinkSource & { fetchAttachment: FetchAttachment }): Operation =>
   operation({
     ...shared,
     name: 'campaign.test',
@@ -78,9 +88,16 @@ export const testCampaignV3 = (links: LinkSource): Operation =>
     effect: 'irreversible',
     perMinute: 20,
     body: closed({ emailTo: optional(Type.Array(Type.String())) }),
+    prepare: async (ctx, { params, query, body }) => ({
+      params,
+      query,
+      body: { ...body, attachments: await attachmentsOf(ctx, needs.fetchAttachment, params.id) },
+    }),
+    secret: ['attachments'],
     refusals: [...starting, recipientSuppressed, dailyCapReached, monthlyQuotaReached],
   }).run(async (ctx, { params: { id }, body }) => {
-    const warnings = await sendTest(ctx, id, body.emailTo ?? [], links)
+    const test = { emailTo: body.emailTo ?? [], attachments: body.attachments }
+    const warnings = await sendTest(ctx, id, test, needs)
     const headers = warnings.length > 0 ? { 'x-posthorn-warnings': warnings.join('; ') } : undefined
     return answer(204, null, headers)
   })

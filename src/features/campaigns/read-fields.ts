@@ -4,6 +4,8 @@ import { type Address, readAddress } from '../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, mapOf, oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { readAttachmentUrl } from '../transactional/attached-file.ts'
+import type { UsedTemplate } from '../transactional/template-queries.ts'
 import { readSender } from '../transactional/v3/addresses.ts'
 import type { CampaignBody, RecipientsGiven } from './body.ts'
 import { keptNames } from './body.ts'
@@ -57,7 +59,7 @@ export async function readFields(
     params: body.params == null ? before.params : mapOf(body.params),
     recipients: body.recipients ? readRecipients(body.recipients, before.recipients) : before.recipients,
     ab_test: readAbTest(body, before.ab_test),
-    extras: readExtras(body, before.extras),
+    extras: { ...readExtras(body, before.extras), ...readFile(body, template) },
   }
   await refuseBadTemplates(fields)
   return fields
@@ -105,6 +107,12 @@ function readRecipients(asked: RecipientsGiven, before: Recipients): Recipients 
   }
 }
 
+/** The template's own when none is given with it. */
+function readFile({ attachmentUrl }: CampaignBody, template: UsedTemplate | undefined): Extras {
+  if (attachmentUrl !== undefined) return { attachmentUrl: readAttachmentUrl(attachmentUrl) ?? '' }
+  return template?.attachment_url ? { attachmentUrl: template.attachment_url } : {}
+}
+
 function readExtras(body: CampaignBody, before: Extras): Extras {
   const asked = keptNames.flatMap((name) => {
     const value = body[name]
@@ -114,9 +122,8 @@ function readExtras(body: CampaignBody, before: Extras): Extras {
   return { ...before, ...Object.fromEntries(asked) }
 }
 
-function refuseUnsupported({ attachmentUrl, recurring, ipWarmupEnable }: CampaignBody): void {
+function refuseUnsupported({ recurring, ipWarmupEnable }: CampaignBody): void {
   const refuse = (param: string) => invalidParameter({ message: `${param} is not supported`, param })
-  if (given(attachmentUrl) !== undefined) throw refuse('attachmentUrl')
   if (recurring) throw refuse('recurring')
   if (ipWarmupEnable) throw refuse('ipWarmupEnable')
 }

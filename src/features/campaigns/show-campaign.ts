@@ -142,6 +142,7 @@ function showExtras({ extras }: CampaignRow) {
   return {
     header: '',
     footer: '',
+    attachmentUrl: '',
     utmContent: '',
     utmTerm: '',
     ...usual,
@@ -149,7 +150,6 @@ function showExtras({ extras }: CampaignRow) {
     utmCampaignValue: utmCampaign,
     utmSource,
     utmMedium,
-    attachmentUrl: '',
     recurring: false,
   }
 }

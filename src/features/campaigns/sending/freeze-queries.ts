@@ -5,13 +5,18 @@ import { type Sql, sql } from '../../../kernel/sql.ts'
 import type { AbTest } from '../campaign-row.ts'
 import { type Recipients, type ResolvedRecipients, recipientRows } from '../recipients-queries.ts'
 import { Ref } from './campaign-queries.ts'
+import { lacksFile } from './file-queries.ts'
 
+/** Of those with a file, only where it is there. */
 export function listUnfrozen(db: Db) {
   return db.many(
     Ref,
     sql`
     -- all accounts: the job serves them all
-    select account_id, id from campaigns where in_force = 'in_process' and frozen_at is null order by id`,
+    select account_id, id
+      from campaigns c
+     where in_force = 'in_process' and frozen_at is null and not ${lacksFile}
+     order by id`,
   )
 }
 

@@ -56,6 +56,40 @@ describe('freezing', () => {
     assert.equal((await progress(db, id)).sum, 6)
   })
 
+  test('waits for the file; where that cannot be had the campaign is interrupted and says why', async () => {
+    const me = await owner()
+    const recipients = { listIds: [await makeList(db, me, people(2))] }
+    const attachmentUrl = 'https://files.example/a.pdf'
+    const id = await makeCampaign(db, me, { recipients, extras: { attachmentUrl } })
+    let minutes = 0
+    let file: Buffer | undefined
+    let asked = 0
+    const fetchAttachment = async () => {
+      asked++
+      if (file) return file
+      throw new Error('it answered 404')
+    }
+    const now = () => new Date(Date.now() + minutes * 60_000)
+    const steps = jobsOf(db, now, () => {}, fetchAttachment)
+    for (; minutes < 2; minutes++) {
+      await steps('attach', 'attach', 'freeze')
+      assert.deepEqual([(await progress(db, id)).status, asked], ['in_process', minutes + 1])
+    }
+    await steps('attach', 'freeze')
+    const { status, held_reason, sum } = await progress(db, id)
+    assert.deepEqual([status, sum], ['suspended', 0])
+    assert.match(held_reason ?? '', /https:\/\/files\.example\/a\.pdf could not be read: it answered 404\./)
+    file = Buffer.alloc(4 * 1024 * 1024 + 1)
+    await resume(db, id)
+    for (minutes = 10; minutes < 13; minutes++) await steps('attach', 'freeze')
+    assert.match((await progress(db, id)).held_reason ?? '', /larger than 4 MB/)
+    file = Buffer.from('file')
+    await resume(db, id)
+    minutes = 20
+    await steps('attach', 'attach', 'freeze')
+    assert.deepEqual([(await progress(db, id)).sum, asked], [2, 7])
+  })
+
   test('counts against cap and quota; without room the campaign waits, and resume asks again', async () => {
     const me = await owner({ dailyCap: 3 })
     const list = await makeList(db, me, people(5))

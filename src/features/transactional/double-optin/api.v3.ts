@@ -7,6 +7,7 @@ import {
   senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { fetchFilesOf } from '../attached-file.ts'
 import { askOptin, OptinBody, type OptinNeeds } from './ask-optin.ts'
 
 export const askOptinV3 = (needs: OptinNeeds): Operation =>
@@ -22,7 +23,11 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
     scope: 'contacts.write',
     effect: 'irreversible',
     body: OptinBody,
-    secret: ['attributes'],
+    prepare: async (ctx, input) => {
+      const ids = input.body.templateId ? [input.body.templateId] : []
+      return { ...input, body: { ...input.body, files: await fetchFilesOf(ctx, needs.fetchAttachment, ids) } }
+    },
+    secret: ['attributes', 'files'],
     status: [201, 204],
     reply: Type.Null(),
     refusals: [

@@ -14,8 +14,10 @@ import { findContact } from '../../contacts/contacts/queries.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
 import { queueMessages } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
+import type { FetchAttachment } from '../v3/attachments.ts'
 import { renderContent } from '../v3/render.ts'
 import { insertOptin } from './queries.ts'
 import { type FindOptinKeys, writeOptinToken } from './tokens.ts'
@@ -33,9 +35,12 @@ export const OptinBody = closed({
 })
 export type OptinBody = Static<typeof OptinBody>
 
-export type OptinNeeds = { baseUrl: string; optinKeys: FindOptinKeys }
+export type OptinNeeds = { baseUrl: string; optinKeys: FindOptinKeys; fetchAttachment: FetchAttachment }
+
+type PreparedBody = OptinBody & { files: AttachedFiles }
 
 type Asked = {
+  files: AttachedFiles
   email: string
   attributes: Record<string, Value>
   include: string[]
@@ -44,7 +49,7 @@ type Asked = {
 }
 
 /** Whether there was no contact of this address yet. */
-export async function askOptin(ctx: Ctx, body: OptinBody, needs: OptinNeeds): Promise<boolean> {
+export async function askOptin(ctx: Ctx, body: PreparedBody, needs: OptinNeeds): Promise<boolean> {
   const asked = await readAsked(ctx, body)
   const template = await readTemplateOf(ctx, body.templateId)
   const { accountId, keyId } = ctx.caller
@@ -64,7 +69,7 @@ export async function askOptin(ctx: Ctx, body: OptinBody, needs: OptinNeeds): Pr
   return (await findContact(ctx.db, accountId, { email: asked.email })) === undefined
 }
 
-async function readAsked(ctx: Ctx, body: OptinBody): Promise<Asked> {
+async function readAsked(ctx: Ctx, body: PreparedBody): Promise<Asked> {
   const { email, sms, attributes } = await readBody(ctx, { email: body.email, attributes: body.attributes })
   if (email === undefined) throw missingParameter({ message: 'email is missing', param: 'email' })
   const redirectUrl = readUrl(body.redirectionUrl, 'redirectionUrl')
@@ -77,6 +82,7 @@ async function readAsked(ctx: Ctx, body: OptinBody): Promise<Asked> {
     value === null ? [] : [[name, value]],
   )
   return {
+    files: body.files,
     email,
     attributes: { ...Object.fromEntries(set), ...(sms ? { SMS: sms } : {}) },
     include,
@@ -127,7 +133,7 @@ async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: st
 
 type Rendered = Awaited<ReturnType<typeof renderContent>>
 
-function messageOf(ctx: Ctx, { email }: Asked, template: UsedTemplate, { subject, html }: Rendered) {
+function messageOf(ctx: Ctx, { email, files }: Asked, template: UsedTemplate, { subject, html }: Rendered) {
   const { sender: from } = template
   const read = given(template.reply_to ?? '') === undefined ? undefined : readAddress(template.reply_to ?? '')
   const replyTo = read && !('fault' in read) ? [read] : undefined
@@ -140,7 +146,7 @@ function messageOf(ctx: Ctx, { email }: Asked, template: UsedTemplate, { subject
     recipient: { email },
     subject,
     parts: { from, to: [{ email }], replyTo, html, headers: [] },
-    attachments: [],
+    attachments: filesFor(template, files),
     tags: [template.tag],
     templateId: template.id,
     messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,

@@ -12,6 +12,7 @@ import {
   senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { fetchFilesOf } from '../attached-file.ts'
 import { isOptinTag } from '../double-optin/ask-optin.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { fetchHtml } from '../v3/fetch-html.ts'
@@ -39,6 +40,7 @@ const Template = closed({
   toField: Text,
   tag: Text,
   htmlContent: Text,
+  attachmentUrl: Text,
   createdAt: Time,
   modifiedAt: Time,
   doiTemplate: Type.Optional(Type.Boolean()),
@@ -56,6 +58,7 @@ function show(row: TemplateRow): Static<typeof Template> {
     toField: row.to_field,
     tag: row.tag,
     htmlContent: row.html,
+    attachmentUrl: row.attachment_url ?? '',
     createdAt: row.created_at.toISOString(),
     modifiedAt: row.updated_at.toISOString(),
   }
@@ -155,30 +158,37 @@ export const deleteTemplateV3 = operation({
   return null
 })
 
-export const testTemplateV3 = operation({
-  ...shared,
-  name: 'template.test',
-  http: 'POST /v3/smtp/templates/{templateId}/sendTest',
-  summary: 'Send a template to its authors as a test',
-  effect: 'irreversible',
-  params,
-  body: closed({ emailTo: optional(Type.Array(Text)) }),
-  status: 204,
-  reply: Type.Null(),
-  refusals: [
-    notFound,
-    contentMissing,
-    templateInvalid,
-    recipientSuppressed,
-    senderDomainNotAllowed,
-    senderUnverified,
-    dailyCapReached,
-    monthlyQuotaReached,
-  ],
-}).run(async (ctx, { params: { templateId }, body }) => {
-  await sendTest(ctx, templateId, body.emailTo ?? [])
-  return null
-})
+export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
+  operation({
+    ...shared,
+    name: 'template.test',
+    http: 'POST /v3/smtp/templates/{templateId}/sendTest',
+    summary: 'Send a template to its authors as a test',
+    effect: 'irreversible',
+    params,
+    body: closed({ emailTo: optional(Type.Array(Text)) }),
+    prepare: async (ctx, { params, query, body }) => ({
+      params,
+      query,
+      body: { ...body, files: await fetchFilesOf(ctx, fetchAttachment, [params.templateId]) },
+    }),
+    secret: ['files'],
+    status: 204,
+    reply: Type.Null(),
+    refusals: [
+      notFound,
+      contentMissing,
+      templateInvalid,
+      recipientSuppressed,
+      senderDomainNotAllowed,
+      senderUnverified,
+      dailyCapReached,
+      monthlyQuotaReached,
+    ],
+  }).run(async (ctx, { params: { templateId }, body }) => {
+    await sendTest(ctx, templateId, { emailTo: body.emailTo ?? [], files: body.files })
+    return null
+  })
 
 export const previewTemplateV3 = operation({
   ...shared,

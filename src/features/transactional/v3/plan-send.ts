@@ -8,10 +8,11 @@ import { readSettings } from '../../accounts/settings/settings.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
 import { readSender } from './addresses.ts'
-import { readAttachments } from './attachments.ts'
+import { readAttachments, refuseTooMuch } from './attachments.ts'
 import { type Draft, isVersioned, readDrafts } from './drafts.ts'
 import { type Rendered, renderContent } from './render.ts'
 import type { SendBody } from './send-request.ts'
@@ -26,9 +27,13 @@ export type Plan = {
   scheduled: { batchId: string } | undefined
 }
 
+/** With the files of its templates. */
+export type PreparedBody = SendBody & { files: AttachedFiles }
+
 type Shared = {
   sender: Address | undefined
   attachments: Attachment[]
+  files: AttachedFiles
   tags: string[]
   scheduledAt: Date | undefined
   batchId: string | undefined
@@ -41,7 +46,7 @@ const pastAllowedMs = 5 * 60_000
 const mostStoredBytes = 256 * 1024 * 1024
 const longestTag = 255
 
-export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
+export async function planSend(ctx: Ctx, body: PreparedBody): Promise<Plan> {
   const shared = await readShared(ctx, body)
   const drafts = readDrafts(body)
   const templates = await templatesOf(ctx, drafts)
@@ -61,12 +66,13 @@ export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
   }
 }
 
-async function readShared(ctx: Ctx, body: SendBody): Promise<Shared> {
+async function readShared(ctx: Ctx, body: PreparedBody): Promise<Shared> {
   const sender = await readSender(ctx, body.sender)
   const scheduledAt = readTime(ctx, body.scheduledAt)
   return {
     sender,
     attachments: readAttachments(body.attachment),
+    files: body.files,
     tags: (body.tags ?? []).map((tag) => oneLine(tag).slice(0, longestTag)).filter((tag) => tag !== ''),
     scheduledAt,
     batchId: readBatchId(body.batchId) ?? (scheduledAt && newUuid()),
@@ -95,6 +101,10 @@ function readBatchId(text: string | undefined): string | undefined {
   const asked = given(text)?.trim()
   if (asked === undefined || uuidForm.test(asked)) return asked?.toLowerCase()
   throw invalidParameter({ message: 'batchId must be a UUID', param: 'batchId' })
+}
+
+export function templateIdsIn({ templateId, messageVersions }: SendBody): number[] {
+  return [{ templateId }, ...(messageVersions ?? [])].flatMap((one) => one.templateId || [])
 }
 
 async function templatesOf(ctx: Ctx, drafts: Draft[]): Promise<Map<number, UsedTemplate>> {
@@ -147,7 +157,7 @@ function commonOf(ctx: Ctx, shared: Shared, draft: Draft, template: UsedTemplate
     now: ctx.now,
     source: 'api' as const,
     stream: 'transactional' as const,
-    attachments: shared.attachments,
+    attachments: refuseTooMuch([...shared.attachments, ...filesFor(template, shared.files)]),
     tags: tags.filter((one) => one !== ''),
     metadata: custom === undefined ? undefined : { 'X-Mailin-custom': custom },
     templateId: template?.id,

@@ -14,10 +14,11 @@ import {
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
 import { refuseUnverified } from '../../messages/senders/verified-sender.ts'
+import { fetchFilesOf } from '../attached-file.ts'
 import { maxSendBytes } from '../send-request.ts'
 import { type FetchAttachment, fetchAttachments } from './attachments.ts'
 import { idempotencyKeyIn } from './headers.ts'
-import { type Plan, planSend } from './plan-send.ts'
+import { type Plan, type PreparedBody, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
 import { SendBody, secretFields } from './send-request.ts'
 
@@ -33,7 +34,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
     perMinute: 300,
     body: SendBody,
     maxBodyBytes: maxSendBytes,
-    secret: secretFields,
+    secret: [...secretFields, 'files'],
     status: [201, 202],
     reply: closed({
       messageId: Type.Optional(Type.String()),
@@ -52,7 +53,13 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyKeyReused,
     ],
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
-    prepare: async (_ctx, input) => ({ ...input, body: await fetchAttachments(fetchAttachment, input.body) }),
+    prepare: async (ctx, input) => ({
+      ...input,
+      body: {
+        ...(await fetchAttachments(fetchAttachment, input.body)),
+        files: await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(input.body)),
+      },
+    }),
   }).runTogether(async (db, calls) => {
     const planned = await Promise.all(calls.map(({ ctx, input }) => refusalOr(planChecked(ctx, input.body))))
     const plans = planned.filter((one): one is Plan => !(one instanceof Refusal) && !one.isSandbox)
@@ -62,7 +69,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
   })
 
 /** What is sent to nobody obeys the rules of the key as well. */
-async function planChecked(ctx: Ctx, body: SendBody): Promise<Plan> {
+async function planChecked(ctx: Ctx, body: PreparedBody): Promise<Plan> {
   const plan = await planSend(ctx, body)
   const from = plan.versions[0]?.copies[0]?.from
   if (!plan.isSandbox || !from) return plan
