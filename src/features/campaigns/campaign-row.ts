@@ -27,6 +27,9 @@ export type Extras = {
   header?: string
   footer?: string
   attachmentUrl?: string
+  ipWarmupEnable?: boolean
+  initialQuota?: number
+  increaseRate?: number
   utmCampaign?: string
   utmContent?: string
   utmTerm?: string

@@ -61,6 +61,7 @@ export async function readFields(
     ab_test: readAbTest(body, before.ab_test),
     extras: { ...readExtras(body, before.extras), ...readFile(body, template) },
   }
+  refuseBadWarmup(fields.extras)
   await refuseBadTemplates(fields)
   return fields
 }
@@ -122,10 +123,16 @@ function readExtras(body: CampaignBody, before: Extras): Extras {
   return { ...before, ...Object.fromEntries(asked) }
 }
 
-function refuseUnsupported({ recurring, ipWarmupEnable }: CampaignBody): void {
-  const refuse = (param: string) => invalidParameter({ message: `${param} is not supported`, param })
-  if (recurring) throw refuse('recurring')
-  if (ipWarmupEnable) throw refuse('ipWarmupEnable')
+function refuseUnsupported({ recurring }: CampaignBody): void {
+  if (!recurring) return
+  const message = 'A campaign is sent once: recurring is not supported; an automation writes again'
+  throw invalidParameter({ message, param: 'recurring' })
+}
+
+function refuseBadWarmup({ ipWarmupEnable, initialQuota, increaseRate }: Extras): void {
+  if (!ipWarmupEnable) return
+  within(initialQuota, 'initialQuota', { least: 2, most: 1_000_000_000 })
+  within(increaseRate, 'increaseRate', { least: 0, most: 100 })
 }
 
 function readAbTest(body: CampaignBody, before: AbTest | null): AbTest | null {
@@ -138,7 +145,7 @@ function readAbTest(body: CampaignBody, before: AbTest | null): AbTest | null {
   if (subjectB === undefined) throw missingParameter({ message: 'subjectB is missing', param: 'subjectB' })
   if (subjectA === subjectB)
     throw invalidParameter({ message: 'subjectA and subjectB must differ', param: 'subjectB' })
-  const splitRule = within(body.splitRule ?? before?.splitRule, 'splitRule', 50)
+  const splitRule = within(body.splitRule ?? before?.splitRule, 'splitRule', { least: 1, most: 50 })
   const test = { subjectA: storable(subjectA), subjectB: storable(subjectB), splitRule }
   return splitRule === 50 ? test : { ...test, ...readWinner(body, before) }
 }
@@ -147,12 +154,14 @@ function readWinner(body: CampaignBody, before: AbTest | null) {
   const criteria = given(body.winnerCriteria) ?? before?.winnerCriteria
   if (criteria !== 'open' && criteria !== 'click')
     throw invalidParameter({ message: 'winnerCriteria must be open or click', param: 'winnerCriteria' })
-  const winnerDelay = within(body.winnerDelay ?? before?.winnerDelay, 'winnerDelay', 168)
+  const winnerDelay = within(body.winnerDelay ?? before?.winnerDelay, 'winnerDelay', { least: 1, most: 168 })
   return { winnerCriteria: criteria, winnerDelay } as const
 }
 
-function within(value: number | undefined, param: string, most: number): number {
+type Bounds = { least: number; most: number }
+
+function within(value: number | undefined, param: string, { least, most }: Bounds): number {
   if (value === undefined) throw missingParameter({ message: `${param} is missing`, param })
-  if (value >= 1 && value <= most) return value
-  throw invalidParameter({ message: `${param} must be between 1 and ${most}`, param })
+  if (value >= least && value <= most) return value
+  throw invalidParameter({ message: `${param} must be between ${least} and ${most}`, param })
 }

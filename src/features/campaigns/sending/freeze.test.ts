@@ -139,6 +139,25 @@ describe('freezing', () => {
   })
 })
 
+test('a campaign that warms an address up feeds its quota of the day, which grows', async () => {
+  const me = await owner()
+  const recipients = { listIds: [await makeList(db, me, people(100))] }
+  const extras = { ipWarmupEnable: true, initialQuota: 20, increaseRate: 50 }
+  const id = await makeCampaign(db, me, { recipients, extras })
+  let hours = 0
+  const steps = jobsOf(db, () => new Date(Date.now() + hours * 3_600_000))
+  await steps('freeze')
+  const fed = async (after: number) => {
+    hours += after
+    await steps('feed')
+    await steps('feed')
+    return queued(id)
+  }
+  assert.deepEqual([await fed(0), await fed(23), await fed(2)], [20, 20, 50])
+  // A day in which nothing could go does not count.
+  assert.deepEqual([await fed(23), await fed(48), await fed(25)], [50, 95, 100])
+})
+
 test('a scheduled campaign starts when its time has come', async () => {
   const me = await owner()
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000)
