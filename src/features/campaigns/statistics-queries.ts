@@ -1,16 +1,23 @@
 // What recipients did with campaigns, counted from their messages and events.
 import type { Db } from '../../kernel/db.ts'
 import { int, row, text } from '../../kernel/row.ts'
-import { type Sql, sql } from '../../kernel/sql.ts'
-
+import { type Sql, sql, when } from '../../kernel/sql.ts'
 import type { Counted } from '../messages/counts/read-counts.ts'
+import { browserOf, deviceOf } from './device-queries.ts'
 
-export const blocks = ['globalStats', 'campaignStats', 'statsByDomain', 'linksStats'] as const
+export const blocks = [
+  'globalStats',
+  'campaignStats',
+  'statsByDomain',
+  'linksStats',
+  'statsByDevice',
+  'statsByBrowser',
+] as const
 export type Block = (typeof blocks)[number]
 
 export type StatisticsRow = {
   campaign_id: string
-  /** What the block groups by: nothing, the list, the domain, the link. */
+  /** What the block groups by: nothing, the list, the domain, the link, the device and system, the browser. */
   part: string
   sent: number
   delivered: number
@@ -50,6 +57,8 @@ const parts: Record<Block, Sql> = {
   campaignStats: sql`coalesce(m.list_id::text, '0')`,
   statsByDomain: sql`split_part(m.recipient, '@', 2)`,
   linksStats: sql`coalesce(e.data ->> 'url', '')`,
+  statsByDevice: deviceOf,
+  statsByBrowser: browserOf,
 }
 
 type Wanted = { campaignIds: string[]; block: Block; counted: Counted }
@@ -62,6 +71,12 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, block, 
   const isClick = sql`e.type = 'click' and ${byPeople}`
   const isBounce = (type: string) =>
     sql`e.type = 'bounce' and coalesce(e.data ->> 'bounce_type', 'soft') = ${type}`
+  // What nobody opened or clicked has nothing to tell.
+  const told: Partial<Record<Block, Sql>> = {
+    linksStats: sql`and m.seen & 63 <> 0 and ${isClick}`,
+    statsByDevice: sql`and m.seen & 63 <> 0 and (${isOpen} or ${isClick})`,
+    statsByBrowser: sql`and m.seen & 63 <> 0 and (${isOpen} or ${isClick})`,
+  }
   const messagesWith = (condition: Sql) => sql`count(distinct m.id) filter (where ${condition})::int`
   const events = (condition: Sql) => sql`count(e.id) filter (where ${condition})::int`
   return db.many(
@@ -85,8 +100,25 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, block, 
       left join message_events e on e.account_id = m.account_id and e.message_id = m.id
      where m.account_id = ${accountId}
        and m.campaign_id = any(${campaignIds}::bigint[])
-       ${block === 'linksStats' ? sql`and ${isClick}` : sql``}
+       ${when(told[block], (piece) => piece)}
      group by 1, 2
      order by 1, 2`,
+  )
+}
+
+const Visits = row<{ campaign_id: string; visits: number }>({ campaign_id: text, visits: int })
+
+/** How often recipients looked at their message as a page. */
+export function countMirrorVisits(db: Db, accountId: string, campaignIds: string[], counted: Counted) {
+  return db.many(
+    Visits,
+    sql`
+    select data ->> 'campaign_id' as campaign_id, count(*)::int as visits
+      from message_events
+     where account_id = ${accountId}
+       and type = 'mirror'
+       and data ->> 'campaign_id' = any(${campaignIds}::text[])
+       ${counted.robots ? sql`` : sql`and data ->> 'classification' is distinct from 'robot'`}
+     group by 1`,
   )
 }
