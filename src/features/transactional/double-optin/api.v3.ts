@@ -9,6 +9,7 @@ import {
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
 import { fetchFilesOf } from '../attached-file.ts'
 import { askOptin, OptinBody, type OptinNeeds } from './ask-optin.ts'
+import { optinLimited } from './limit.ts'
 
 export const askOptinV3 = (needs: OptinNeeds): Operation =>
   operation({
@@ -19,7 +20,7 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
     description:
       'The template must be active, have the tag optin and contain {{ doubleoptin }}. The link works for 30 days; ' +
       'the contact is made or changed, with the consent, when the person confirms. 201 for an address that is not ' +
-      'yet a contact, 204 otherwise.',
+      'yet a contact, 204 otherwise. An address is asked three times an hour and ten times a day at most.',
     scope: 'contacts.write',
     effect: 'irreversible',
     body: OptinBody,
@@ -31,6 +32,7 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
     status: [201, 204],
     reply: Type.Null(),
     refusals: [
+      optinLimited,
       templateInvalid,
       contentMissing,
       recipientSuppressed,

@@ -19,6 +19,7 @@ import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { renderContent } from '../v3/render.ts'
+import { refuseTooMany } from './limit.ts'
 import { insertOptin } from './queries.ts'
 import { type FindOptinKeys, writeOptinToken } from './tokens.ts'
 
@@ -52,6 +53,7 @@ type Asked = {
 export async function askOptin(ctx: Ctx, body: PreparedBody, needs: OptinNeeds): Promise<boolean> {
   const asked = await readAsked(ctx, body)
   const template = await readTemplateOf(ctx, body.templateId)
+  await refuseTooMany(ctx, asked.email)
   const { accountId, keyId } = ctx.caller
   const token = { accountId, id: newUuid() }
   const link = `${needs.baseUrl}/c/${writeOptinToken(await needs.optinKeys(), token)}`
