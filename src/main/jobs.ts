@@ -3,6 +3,7 @@ import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
+import { removeUpstream } from '../features/domains/remove-upstream.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
@@ -68,6 +69,12 @@ export const jobsFor = ({
     everySeconds: 30,
     claimsItsOwn: true,
     run: (db) => unsuppressUpstream({ db, log, transport }),
+  },
+  {
+    name: 'domains.remove',
+    everySeconds: 30,
+    claimsItsOwn: true,
+    run: (db) => removeUpstream({ db, log, transport }),
   },
   ...contactJobs({ log, ...files }),
   {
