@@ -101,7 +101,12 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
     blocked as (
       insert into message_events (id, account_id, message_id, type, at, data)
       select ordered_uuid(${ms}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
-             ${at}::timestamptz, jsonb_build_object('reason', coalesce(s.reason, 'unsubscribe'))
+             ${at}::timestamptz, jsonb_build_object('reason', coalesce(
+               s.reason,
+               (select 'manual'
+                  from blocked_domains d
+                 where d.account_id = ${account_id} and d.domain = split_part(l.recipient, '@', -1)),
+               'unsubscribe'))
         from listed l
         left join lateral (select reason
                              from suppressions

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { json, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { countRecipients } from '../recipients-queries.ts'
 import { jobsOf, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
 import { people, stepsWith } from './fixtures/steps.ts'
 
@@ -54,6 +55,36 @@ describe('freezing', () => {
     assert.equal(well, true)
     await run('freeze')
     assert.equal((await progress(db, id)).sum, 6)
+  })
+
+  test('stops at blocked domains, those of the account alone', async () => {
+    const [me, other] = [await owner(), await owner()]
+    for (const [{ accountId }, domain] of [
+      [me, 'blocked.example'],
+      [other, 'example.org'],
+    ] as const)
+      await db.run(sql`insert into blocked_domains (account_id, domain, created_at)
+                       values (${accountId}, ${domain}, now())`)
+    const emails = ['a@blocked.example', 'b@sub.blocked.example', 'c@example.org', 'd@blocked.example']
+    const recipients = { listIds: [await makeList(db, me, emails)] }
+    await db.run(sql`update contacts set status = 'unsubscribed' where email = 'd@blocked.example'`)
+    assert.deepEqual(await countRecipients(db, me.accountId, recipients), {
+      total: 4,
+      sendable: 2,
+      suppressed: 1,
+      unsubscribed: 1,
+    })
+    const id = await makeCampaign(db, me, { recipients })
+    await run('freeze')
+    assert.deepEqual(
+      (await messagesOf(id)).map(({ recipient, status, reason }) => [recipient, status, reason]),
+      [
+        ['a@blocked.example', 'suppressed', 'manual'],
+        ['b@sub.blocked.example', 'queued', null],
+        ['c@example.org', 'queued', null],
+        ['d@blocked.example', 'suppressed', 'manual'],
+      ],
+    )
   })
 
   test('waits for the file; where that cannot be had the campaign is interrupted and says why', async () => {
