@@ -1,4 +1,5 @@
 // Every background job and how often it runs.
+import { auditJobs } from '../features/accounts/audit/forget-lines.ts'
 import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
@@ -31,6 +32,8 @@ export type JobNeeds = {
   /** Something was put into the queue. */
   wake: () => void
   domains?: DomainNeeds
+  /** How long the action log is kept; for ever when absent. */
+  auditDays?: number
   files?: ImportFiles
 }
 
@@ -45,6 +48,7 @@ export const jobsFor = ({
   now,
   wake,
   domains,
+  auditDays = 0,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
@@ -64,6 +68,7 @@ export const jobsFor = ({
   },
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
   ...accountJobs,
+  ...auditJobs(auditDays),
   {
     name: 'suppressions.upstream',
     everySeconds: 30,
