@@ -17,7 +17,7 @@ export const auditJobs = (days: number): Job[] =>
           name: 'audit.forget',
           everySeconds: 3_600,
           claimsItsOwn: true,
-          run: (db, now, stopping) => forgetLines(db, Math.max(0, now.getTime() - days * dayMs), stopping),
+          run: (db, now, stopping) => forgetLines(db, now.getTime() - days * dayMs, stopping),
         },
       ]
 
