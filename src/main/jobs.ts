@@ -69,18 +69,7 @@ export const jobsFor = ({
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
   ...accountJobs,
   ...auditJobs(auditDays),
-  {
-    name: 'suppressions.upstream',
-    everySeconds: 30,
-    claimsItsOwn: true,
-    run: (db) => unsuppressUpstream({ db, log, transport }),
-  },
-  {
-    name: 'domains.remove',
-    everySeconds: 30,
-    claimsItsOwn: true,
-    run: (db) => removeUpstream({ db, log, transport }),
-  },
+  ...upstreamJobs({ log, transport }),
   ...contactJobs({ log, ...files }),
   {
     name: 'automations.run',
@@ -91,6 +80,22 @@ export const jobsFor = ({
   ...campaignJobs({ log, now, wake, ...attaching(files) }),
   ...(domains ? [domainJob(domains)] : []),
   ...webhookJobs,
+]
+
+/** What is asked of the upstream after somebody changed it here. */
+const upstreamJobs = (needs: Pick<JobNeeds, 'log' | 'transport'>): Job[] => [
+  {
+    name: 'suppressions.upstream',
+    everySeconds: 30,
+    claimsItsOwn: true,
+    run: (db) => unsuppressUpstream({ db, ...needs }),
+  },
+  {
+    name: 'domains.remove',
+    everySeconds: 30,
+    claimsItsOwn: true,
+    run: (db) => removeUpstream({ db, ...needs }),
+  },
 ]
 
 const attaching = ({ fetchFile }: ImportFiles) => ({

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { answer, type Operation, operation } from '../../kernel/operation.ts'
+import { prepared } from '../../kernel/prepared.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
 import { optional } from '../../kernel/v3/lenient.ts'
@@ -72,6 +73,8 @@ export const sendCampaignNowV3 = operation({
   return null
 })
 
+const attached = prepared<Attachment[]>()
+
 /** Read before the act: nothing is fetched in a transaction. */
 async function attachmentsOf(ctx: Ctx, fetch: FetchAttachment, id: number): Promise<Attachment[]> {
   const { extras } = await readCampaign(ctx, id)
@@ -88,16 +91,12 @@ export const testCampaignV3 = (needs: LinkSource & { fetchAttachment: FetchAttac
     effect: 'irreversible',
     perMinute: 20,
     body: closed({ emailTo: optional(Type.Array(Type.String())) }),
-    prepare: async (ctx, { params, query, body }) => ({
-      params,
-      query,
-      body: { ...body, attachments: await attachmentsOf(ctx, needs.fetchAttachment, params.id) },
-    }),
-    secret: ['attachments'],
+    prepare: async (ctx, input) =>
+      attached.put(input, await attachmentsOf(ctx, needs.fetchAttachment, input.params.id)),
     refusals: [...starting, recipientSuppressed, dailyCapReached, monthlyQuotaReached],
-  }).run(async (ctx, { params: { id }, body }) => {
-    const test = { emailTo: body.emailTo ?? [], attachments: body.attachments }
-    const warnings = await sendTest(ctx, id, test, needs)
+  }).run(async (ctx, input) => {
+    const test = { emailTo: input.body.emailTo ?? [], attachments: attached.take(input) }
+    const warnings = await sendTest(ctx, input.params.id, test, needs)
     const headers = warnings.length > 0 ? { 'x-posthorn-warnings': warnings.join('; ') } : undefined
     return answer(204, null, headers)
   })

@@ -1,7 +1,7 @@
 // What recipients did with campaigns, counted from their messages and events.
 import type { Db } from '../../kernel/db.ts'
 import { int, row, text } from '../../kernel/row.ts'
-import { type Sql, sql, when } from '../../kernel/sql.ts'
+import { type Sql, sql } from '../../kernel/sql.ts'
 import type { Counted } from '../messages/counts/read-counts.ts'
 import { browserOf, deviceOf } from './device-queries.ts'
 
@@ -61,6 +61,13 @@ const parts: Record<Block, Sql> = {
   statsByBrowser: browserOf,
 }
 
+/** The events that the parts of a block are read from. What nobody opened or clicked has nothing to tell. */
+function toldBy(block: Block, isOpen: Sql, isClick: Sql): Sql {
+  if (block === 'linksStats') return sql`and m.seen & 63 <> 0 and ${isClick}`
+  const isSeen = block === 'statsByDevice' || block === 'statsByBrowser'
+  return isSeen ? sql`and m.seen & 63 <> 0 and (${isOpen} or ${isClick})` : sql``
+}
+
 type Wanted = { campaignIds: string[]; block: Block; counted: Counted }
 
 export function readStatistics(db: Db, accountId: string, { campaignIds, block, counted }: Wanted) {
@@ -71,12 +78,6 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, block, 
   const isClick = sql`e.type = 'click' and ${byPeople}`
   const isBounce = (type: string) =>
     sql`e.type = 'bounce' and coalesce(e.data ->> 'bounce_type', 'soft') = ${type}`
-  // What nobody opened or clicked has nothing to tell.
-  const told: Partial<Record<Block, Sql>> = {
-    linksStats: sql`and m.seen & 63 <> 0 and ${isClick}`,
-    statsByDevice: sql`and m.seen & 63 <> 0 and (${isOpen} or ${isClick})`,
-    statsByBrowser: sql`and m.seen & 63 <> 0 and (${isOpen} or ${isClick})`,
-  }
   const messagesWith = (condition: Sql) => sql`count(distinct m.id) filter (where ${condition})::int`
   const events = (condition: Sql) => sql`count(e.id) filter (where ${condition})::int`
   return db.many(
@@ -100,7 +101,7 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, block, 
       left join message_events e on e.account_id = m.account_id and e.message_id = m.id
      where m.account_id = ${accountId}
        and m.campaign_id = any(${campaignIds}::bigint[])
-       ${when(told[block], (piece) => piece)}
+       ${toldBy(block, isOpen, isClick)}
      group by 1, 2
      order by 1, 2`,
   )

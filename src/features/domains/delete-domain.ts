@@ -6,8 +6,8 @@ import { queueRemoval } from './removal-queries.ts'
 import { unknownDomain } from './verify-domain.ts'
 
 /**
- * Its keys go with it, those stored by hand excepted. At the upstream it is given up afterwards, where it was registered
- * for us and no other account has it: what somebody else set up there is not ours to remove.
+ * Its keys go with it, those stored by hand excepted. At the upstream it is given up afterwards, where it was
+ * registered for us and no other account has it: what somebody else set up there is not ours to remove.
  */
 export async function deleteDomain(ctx: Ctx, domain: string): Promise<void> {
   const ref = { accountId: ctx.caller.accountId, domain }

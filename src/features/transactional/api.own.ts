@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { showId } from '../../kernel/id.ts'
 import { operation } from '../../kernel/operation.ts'
+import { prepared } from '../../kernel/prepared.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import {
@@ -16,10 +17,12 @@ import {
   recipientSuppressed,
   templateInvalid,
 } from '../messages/refusals.ts'
-import { fetchFilesOf } from './attached-file.ts'
+import { type AttachedFiles, fetchFilesOf } from './attached-file.ts'
 import { prepareSend } from './prepare-send.ts'
 import { maxSendBytes, SendRequest, secretFields } from './send-request.ts'
 import type { FetchAttachment } from './v3/attachments.ts'
+
+const attached = prepared<AttachedFiles>()
 
 export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchAttachment }) =>
   operation({
@@ -36,9 +39,9 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
     maxBodyBytes: maxSendBytes,
     prepare: async (ctx, input) => {
       const ids = input.body.template_id === undefined ? [] : [input.body.template_id]
-      return { ...input, body: { ...input.body, files: await fetchFilesOf(ctx, fetchAttachment, ids) } }
+      return attached.put(input, await fetchFilesOf(ctx, fetchAttachment, ids))
     },
-    secret: [...secretFields, 'files'],
+    secret: secretFields,
     status: 202,
     reply: closed({
       id: Type.String(),
@@ -60,11 +63,13 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
       monthlyQuotaReached,
     ],
   }).runTogether(async (db, calls) => {
-    const prepared = await Promise.all(calls.map(({ ctx, input }) => refusalOr(prepareSend(ctx, input.body))))
-    const outgoing = prepared.filter((one): one is Outgoing => !(one instanceof Refusal))
+    const made = await Promise.all(
+      calls.map(({ ctx, input }) => refusalOr(prepareSend(ctx, input.body, attached.take(input)))),
+    )
+    const outgoing = made.filter((one): one is Outgoing => !(one instanceof Refusal))
     const queued = await queueMessages(db, outgoing)
     const results = new Map(outgoing.map((one, i) => [one, queued[i]]))
-    return prepared.map((one) => {
+    return made.map((one) => {
       const result = one instanceof Refusal ? one : results.get(one)
       if (!result) throw new Error('a message was neither queued nor refused')
       if (result instanceof Refusal) return result

@@ -23,7 +23,7 @@ const pastAllowedMs = 5 * 60_000
 
 export type Rendered = { subject: string; html?: string; text?: string }
 
-export async function prepareSend(ctx: Ctx, body: SendRequest & { files: AttachedFiles }): Promise<Outgoing> {
+export async function prepareSend(ctx: Ctx, body: SendRequest, files: AttachedFiles): Promise<Outgoing> {
   refuseFaults(faultsOf(ctx, body))
   const recipient = readRecipient(body.to)
   const template = await usedTemplate(ctx, body)
@@ -46,7 +46,7 @@ export async function prepareSend(ctx: Ctx, body: SendRequest & { files: Attache
     recipient,
     subject: rendered.subject,
     parts,
-    attachments: [...(body.attachments ?? []).map(readAttachment), ...filesFor(template, body.files)],
+    attachments: [...(body.attachments ?? []).map(readAttachment), ...filesFor(template, files)],
     tags: [body.tag ?? template?.tag ?? ''].filter((tag) => tag !== ''),
     metadata: body.metadata,
     templateId: template?.id,

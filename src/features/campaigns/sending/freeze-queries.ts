@@ -98,9 +98,17 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
         from (select r.*, ordered_uuid(${ms}::bigint, n) as id
                 from (${withVariants(campaign, recipientRows(account_id, recipients))}) r) made
       returning id, status, recipient),
-    blocked as (
+    blocked as (${blockingOf(campaign, at)}),
+    counted as (${countingOf(campaign, at)})
+    select count(*)::int as total, count(*) filter (where status <> 'suppressed')::int as waiting from listed`,
+  )
+}
+
+/** Why somebody is not written to, as delivery would say. */
+function blockingOf({ account_id }: Ref, at: Date): Sql {
+  return sql`
       insert into message_events (id, account_id, message_id, type, at, data)
-      select ordered_uuid(${ms}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
+      select ordered_uuid(${at.getTime()}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
              ${at}::timestamptz, jsonb_build_object('reason', coalesce(
                s.reason,
                (select 'manual'
@@ -113,10 +121,7 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
                             where account_id = ${account_id}
                               and email in (l.recipient, erased_name(l.recipient))
                             limit 1) s on true
-       where l.status = 'suppressed'),
-    counted as (${countingOf(campaign, at)})
-    select count(*)::int as total, count(*) filter (where status <> 'suppressed')::int as waiting from listed`,
-  )
+       where l.status = 'suppressed'`
 }
 
 /** What no trigger tells: it would look at a million rows one by one. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { answer, type Operation, operation } from '../../../kernel/operation.ts'
+import { prepared } from '../../../kernel/prepared.ts'
 import {
   dailyCapReached,
   monthlyQuotaReached,
@@ -7,9 +8,11 @@ import {
   senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
-import { fetchFilesOf } from '../attached-file.ts'
+import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { askOptin, OptinBody, type OptinNeeds } from './ask-optin.ts'
 import { optinLimited } from './limit.ts'
+
+const attached = prepared<AttachedFiles>()
 
 export const askOptinV3 = (needs: OptinNeeds): Operation =>
   operation({
@@ -26,9 +29,9 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
     body: OptinBody,
     prepare: async (ctx, input) => {
       const ids = input.body.templateId ? [input.body.templateId] : []
-      return { ...input, body: { ...input.body, files: await fetchFilesOf(ctx, needs.fetchAttachment, ids) } }
+      return attached.put(input, await fetchFilesOf(ctx, needs.fetchAttachment, ids))
     },
-    secret: ['attributes', 'files'],
+    secret: ['attributes'],
     status: [201, 204],
     reply: Type.Null(),
     refusals: [
@@ -41,4 +44,7 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
       dailyCapReached,
       monthlyQuotaReached,
     ],
-  }).run(async (ctx, { body }) => answer((await askOptin(ctx, body, needs)) ? 201 : 204, null))
+  }).run(async (ctx, input) => {
+    const isNew = await askOptin(ctx, input.body, needs, attached.take(input))
+    return answer(isNew ? 201 : 204, null)
+  })

@@ -38,8 +38,6 @@ export type OptinBody = Static<typeof OptinBody>
 
 export type OptinNeeds = { baseUrl: string; optinKeys: FindOptinKeys; fetchAttachment: FetchAttachment }
 
-type PreparedBody = OptinBody & { files: AttachedFiles }
-
 type Asked = {
   files: AttachedFiles
   email: string
@@ -50,8 +48,13 @@ type Asked = {
 }
 
 /** Whether there was no contact of this address yet. */
-export async function askOptin(ctx: Ctx, body: PreparedBody, needs: OptinNeeds): Promise<boolean> {
-  const asked = await readAsked(ctx, body)
+export async function askOptin(
+  ctx: Ctx,
+  body: OptinBody,
+  needs: OptinNeeds,
+  files: AttachedFiles,
+): Promise<boolean> {
+  const asked = { ...(await readAsked(ctx, body)), files }
   const template = await readTemplateOf(ctx, body.templateId)
   await refuseTooMany(ctx, asked.email)
   const { accountId, keyId } = ctx.caller
@@ -71,7 +74,7 @@ export async function askOptin(ctx: Ctx, body: PreparedBody, needs: OptinNeeds):
   return (await findContact(ctx.db, accountId, { email: asked.email })) === undefined
 }
 
-async function readAsked(ctx: Ctx, body: PreparedBody): Promise<Asked> {
+async function readAsked(ctx: Ctx, body: OptinBody): Promise<Omit<Asked, 'files'>> {
   const { email, sms, attributes } = await readBody(ctx, { email: body.email, attributes: body.attributes })
   if (email === undefined) throw missingParameter({ message: 'email is missing', param: 'email' })
   const redirectUrl = readUrl(body.redirectionUrl, 'redirectionUrl')
@@ -84,7 +87,6 @@ async function readAsked(ctx: Ctx, body: PreparedBody): Promise<Asked> {
     value === null ? [] : [[name, value]],
   )
   return {
-    files: body.files,
     email,
     attributes: { ...Object.fromEntries(set), ...(sms ? { SMS: sms } : {}) },
     include,

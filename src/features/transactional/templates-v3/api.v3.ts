@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
+import { prepared } from '../../../kernel/prepared.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
 import { mapOf, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
@@ -12,7 +13,7 @@ import {
   senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
-import { fetchFilesOf } from '../attached-file.ts'
+import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { isOptinTag } from '../double-optin/ask-optin.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { fetchHtml } from '../v3/fetch-html.ts'
@@ -158,6 +159,8 @@ export const deleteTemplateV3 = operation({
   return null
 })
 
+const attached = prepared<AttachedFiles>()
+
 export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
   operation({
     ...shared,
@@ -167,12 +170,8 @@ export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
     effect: 'irreversible',
     params,
     body: closed({ emailTo: optional(Type.Array(Text)) }),
-    prepare: async (ctx, { params, query, body }) => ({
-      params,
-      query,
-      body: { ...body, files: await fetchFilesOf(ctx, fetchAttachment, [params.templateId]) },
-    }),
-    secret: ['files'],
+    prepare: async (ctx, input) =>
+      attached.put(input, await fetchFilesOf(ctx, fetchAttachment, [input.params.templateId])),
     status: 204,
     reply: Type.Null(),
     refusals: [
@@ -185,8 +184,9 @@ export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
       dailyCapReached,
       monthlyQuotaReached,
     ],
-  }).run(async (ctx, { params: { templateId }, body }) => {
-    await sendTest(ctx, templateId, { emailTo: body.emailTo ?? [], files: body.files })
+  }).run(async (ctx, input) => {
+    const test = { emailTo: input.body.emailTo ?? [], files: attached.take(input) }
+    await sendTest(ctx, input.params.templateId, test)
     return null
   })
 

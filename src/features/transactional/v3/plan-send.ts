@@ -27,9 +27,6 @@ export type Plan = {
   scheduled: { batchId: string } | undefined
 }
 
-/** With the files of its templates. */
-export type PreparedBody = SendBody & { files: AttachedFiles }
-
 type Shared = {
   sender: Address | undefined
   attachments: Attachment[]
@@ -46,8 +43,8 @@ const pastAllowedMs = 5 * 60_000
 const mostStoredBytes = 256 * 1024 * 1024
 const longestTag = 255
 
-export async function planSend(ctx: Ctx, body: PreparedBody): Promise<Plan> {
-  const shared = await readShared(ctx, body)
+export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): Promise<Plan> {
+  const shared = { ...(await readShared(ctx, body)), files }
   const drafts = readDrafts(body)
   const templates = await templatesOf(ctx, drafts)
   const versions: PlannedVersion[] = []
@@ -66,13 +63,12 @@ export async function planSend(ctx: Ctx, body: PreparedBody): Promise<Plan> {
   }
 }
 
-async function readShared(ctx: Ctx, body: PreparedBody): Promise<Shared> {
+async function readShared(ctx: Ctx, body: SendBody): Promise<Omit<Shared, 'files'>> {
   const sender = await readSender(ctx, body.sender)
   const scheduledAt = readTime(ctx, body.scheduledAt)
   return {
     sender,
     attachments: readAttachments(body.attachment),
-    files: body.files,
     tags: (body.tags ?? []).map((tag) => oneLine(tag).slice(0, longestTag)).filter((tag) => tag !== ''),
     scheduledAt,
     batchId: readBatchId(body.batchId) ?? (scheduledAt && newUuid()),
