@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { oneLine } from '../../kernel/v3/lenient.ts'
 import { readUrl } from '../../kernel/v3/url.ts'
+import { within } from '../../kernel/within.ts'
 import type { Attachment } from '../messages/queue-messages.ts'
 import { templateInvalid } from '../messages/refusals.ts'
 import { lookup } from './content-types.ts'
@@ -14,6 +15,7 @@ export type AttachedFiles = ReadonlyMap<string, Attachment>
 
 const param = 'attachmentUrl'
 const longestUrl = 2_048
+const mostFiles = 20
 
 /** Null when none is given. */
 export function readAttachmentUrl(text: string | undefined): string | null {
@@ -27,8 +29,12 @@ export function readAttachmentUrl(text: string | undefined): string | null {
 
 const nameOf = (url: string) => oneLine(lastPart(url)).slice(-255)
 
+// Whoever waits for a file waits for a server of the customer's choice.
+const patienceMs = 15_000
+
 export async function fetchFile(fetch: FetchAttachment, url: string): Promise<Attachment> {
-  const content = await fetch(url).catch((error: unknown) => {
+  const late = () => new Error('it did not answer in time')
+  const content = await within(patienceMs, fetch(url), late).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
     throw invalidParameter({ message: `The attachment ${url} could not be read: ${why}`, param })
   })
@@ -42,6 +48,8 @@ export async function fetchFilesOf(ctx: Ctx, fetch: FetchAttachment, templateIds
   if (templateIds.length === 0) return files
   const ids = [...new Set(templateIds)]
   const urls = await ctx.db.gathered(findAttachmentUrls, { accountId: ctx.caller.accountId, ids })
+  if (urls.length > mostFiles)
+    throw templateInvalid({ message: `The templates have more than ${mostFiles} attachments together.` })
   // One after the other: a request must not open dozens of connections at once.
   for (const url of urls) files.set(url, await fetchFile(fetch, url))
   return files

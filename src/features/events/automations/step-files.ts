@@ -25,14 +25,18 @@ export function openStepFiles(fetch: FetchAttachment): StepFiles {
     },
     isWanting: () => wanted.size > 0,
     async fetchWanted() {
-      for (const url of wanted) {
-        const file = await fetchFile(fetch, url).catch((error: unknown) => {
-          if (error instanceof Refusal) return error
-          throw error
-        })
-        known.set(url, file)
-      }
+      const urls = [...wanted]
       wanted.clear()
+      await Promise.all(urls.map(async (url) => known.set(url, await fileOrRefusal(fetch, url))))
     },
+  }
+}
+
+async function fileOrRefusal(fetch: FetchAttachment, url: string): Promise<Attachment | Refusal> {
+  try {
+    return await fetchFile(fetch, url)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
   }
 }
