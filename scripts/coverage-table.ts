@@ -8,10 +8,9 @@ const notes: Record<string, string> = {
   'v3.email.send':
     'a recipient who is suppressed is refused, unless `provider_compatibility` is on; `idempotencyKey` gives the ' +
     'first answer again; `scheduledAt` up to 30 days ahead',
-  'v3.template.create': 'no `attachmentUrl`: attach the file when you send',
-  'v3.template.update': 'no `attachmentUrl`: attach the file when you send',
-  'v3.campaign.create': 'no `attachmentUrl` and no gradual warm-up of an IP address',
-  'v3.campaign.update': 'no `attachmentUrl` and no gradual warm-up of an IP address',
+  'v3.campaign.create': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
+  'v3.campaign.update': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
+  'v3.contact.double_optin': 'an address is asked three times an hour and ten times a day at most',
   'v3.campaign.send': 'wants the body `{"confirm": true}`, unless `provider_compatibility` is on',
   'v3.contact.import': 'at most 20000 rows in a call',
   'v3.folder.delete': 'the lists of the folder stay, in no folder',

@@ -47,6 +47,8 @@ export type Transport = {
   unsuppress?(address: string): Promise<void>
   /** The sending domain at an upstream that signs; it is registered there when it is not known yet. */
   identity?(domain: string): Promise<Identity>
+  /** Gives a sending domain up; one that is not there is fine. */
+  removeIdentity?(domain: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -65,6 +67,8 @@ export type Identity = {
   ready: boolean | null
   /** The upstream's own view, for a person. */
   says: string
+  /** It was registered by us; absent when it was there before. */
+  registered?: true
 }
 
 /** What an upstream tells later about a message that it took. */

@@ -140,6 +140,12 @@ export const settings = {
     leaseLength,
     '180',
   ),
+  auditDays: setting(
+    'POSTHORN_AUDIT_DAYS',
+    'how many days the action log is kept; 0: for ever',
+    wholeNumber,
+    '365',
+  ),
   dns: setting(
     'POSTHORN_DNS',
     'resolvers, host:port with commas between; the system’s when absent',
@@ -188,6 +194,7 @@ type Required =
   | 'rateLimitFactor'
   | 'retryFactor'
   | 'leaseSeconds'
+  | 'auditDays'
   | 'webhookAllowPrivate'
   | 'outreachAllowPrivate'
   | 'trustedProxies'

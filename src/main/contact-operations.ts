@@ -14,9 +14,15 @@ import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/token
 import { eraseContactOwn, exportContactOwn } from '../features/privacy/api.own.ts'
 import { askOptinV3 } from '../features/transactional/double-optin/api.v3.ts'
 import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
+import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
 import type { Operation } from '../kernel/operation.ts'
 
-export type ContactNeeds = { baseUrl: string; unsubscribeKeys: FindUnsubscribeKeys; optinKeys: FindOptinKeys }
+export type ContactNeeds = {
+  baseUrl: string
+  unsubscribeKeys: FindUnsubscribeKeys
+  optinKeys: FindOptinKeys
+  fetchAttachment: FetchAttachment
+}
 
 export function contactOperations(needs: ContactNeeds): Operation[] {
   const { unsubscribeKeys } = needs

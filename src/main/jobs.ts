@@ -1,8 +1,10 @@
 // Every background job and how often it runs.
+import { auditJobs } from '../features/accounts/audit/forget-lines.ts'
 import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import type { DomainNeeds } from '../features/domains/look-at-domain.ts'
+import { removeUpstream } from '../features/domains/remove-upstream.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
@@ -30,6 +32,8 @@ export type JobNeeds = {
   /** Something was put into the queue. */
   wake: () => void
   domains?: DomainNeeds
+  /** How long the action log is kept; for ever when absent. */
+  auditDays?: number
   files?: ImportFiles
 }
 
@@ -44,6 +48,7 @@ export const jobsFor = ({
   now,
   wake,
   domains,
+  auditDays = 0,
   files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
@@ -63,23 +68,39 @@ export const jobsFor = ({
   },
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
   ...accountJobs,
-  {
-    name: 'suppressions.upstream',
-    everySeconds: 30,
-    claimsItsOwn: true,
-    run: (db) => unsuppressUpstream({ db, log, transport }),
-  },
+  ...auditJobs(auditDays),
+  ...upstreamJobs({ log, transport }),
   ...contactJobs({ log, ...files }),
   {
     name: 'automations.run',
     everySeconds: 1,
     claimsItsOwn: true,
-    run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys }, at),
+    run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys, ...attaching(files) }, at),
   },
-  ...campaignJobs({ log, now, wake }),
+  ...campaignJobs({ log, now, wake, ...attaching(files) }),
   ...(domains ? [domainJob(domains)] : []),
   ...webhookJobs,
 ]
+
+/** What is asked of the upstream after somebody changed it here. */
+const upstreamJobs = (needs: Pick<JobNeeds, 'log' | 'transport'>): Job[] => [
+  {
+    name: 'suppressions.upstream',
+    everySeconds: 30,
+    claimsItsOwn: true,
+    run: (db) => unsuppressUpstream({ db, ...needs }),
+  },
+  {
+    name: 'domains.remove',
+    everySeconds: 30,
+    claimsItsOwn: true,
+    run: (db) => removeUpstream({ db, ...needs }),
+  },
+]
+
+const attaching = ({ fetchFile }: ImportFiles) => ({
+  fetchAttachment: async (url: string) => (await fetchFile(url)).body,
+})
 
 const largestFile = 20 * 1024 * 1024
 

@@ -104,7 +104,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     listNoticesOwn,
     getAccount(needs.relay),
     ...senderOperations({ ...needs, transportKind: () => needs.probes.transport().kind }),
-    ...contactOperations(needs),
+    ...contactOperations({ ...needs, ...fetching }),
     ...statisticsOperations,
     ...eventOperations,
     ...webhookOperations(needs.webhooks),
@@ -116,7 +116,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
 
 function transactionalOperations(fetching: { fetchAttachment: FetchAttachment }): Operation[] {
   return [
-    sendTransactional,
+    sendTransactional(fetching),
     sendTransacEmail(fetching),
     emails.cancelTransacEmail,
     emails.getScheduledEmail,
@@ -126,7 +126,7 @@ function transactionalOperations(fetching: { fetchAttachment: FetchAttachment })
     templates.createTemplateV3(fetching),
     templates.getTemplateV3,
     templates.updateTemplateV3(fetching),
-    templates.testTemplateV3,
+    templates.testTemplateV3(fetching),
     templates.previewTemplateV3,
     templates.deleteTemplateV3,
     listEmailEventsV3,

@@ -73,7 +73,9 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
     const { transport } = delivery
     const unsubscribeKeys = openUnsubscribeKeys(config)
     const domains = domainNeeds(config, { dns: dnsOf(config), log })
-    const jobs = jobsFor({ transport, log, now, wake: delivery.wake, baseUrl, unsubscribeKeys, domains })
+    const { auditDays } = config
+    const about = { transport, log, now, baseUrl, unsubscribeKeys, domains, auditDays }
+    const jobs = jobsFor({ ...about, wake: delivery.wake })
     const outreach = outreachJobsFor(config, { log, now, baseUrl })
     const all = [...jobs, ...outreach, openMediaJob(config, log)]
     const running = startJobs(all, { db: pools.db, log, now })

@@ -4,7 +4,18 @@ import { after, test } from 'node:test'
 import { startScalewayStandIn } from '../../src/adapters/scaleway/stand-in.ts'
 import { startSesStandIn } from '../../src/adapters/ses/stand-in.ts'
 import { diagnosing } from '../../src/features/deliverability/fixtures/diagnosing.ts'
-import { type Body, makeDomainApp, recordOf } from '../../src/features/domains/fixtures/app.ts'
+import {
+  type Body,
+  type DomainApp,
+  makeDomainApp,
+  recordOf,
+} from '../../src/features/domains/fixtures/app.ts'
+import { removeUpstream } from '../../src/features/domains/remove-upstream.ts'
+import { captureTransport } from '../../src/features/messages/capture.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { sql } from '../../src/kernel/sql.ts'
+import { readConfig } from '../../src/main/config.ts'
+import { openTransport } from '../../src/main/transports.ts'
 
 const ses = await startSesStandIn()
 const scaleway = await startScalewayStandIn()
@@ -136,4 +147,65 @@ test('Scaleway: the records that it names, and a mail server only where there is
   for (const record of verified.records) assert.equal(record.state, 'ok', record.role)
   known.status = 'locked'
   assert.equal((await app.verify('post.example')).status, 'failed')
+})
+
+/** What the worker does, through the transport that the service is set to. */
+async function remove({ env, pools }: DomainApp): Promise<void> {
+  const transport = await openTransport(
+    readConfig(env),
+    captureTransport(pools.db, () => new Date()),
+  )
+  await removeUpstream({ db: pools.db, log: silentLog, transport })
+  await transport.close()
+}
+
+const dueNow = ({ pools }: DomainApp) =>
+  pools.db.run(sql`-- all accounts: the test waits for nobody
+    update upstream_removals set due_at = now()`)
+
+test('Amazon SES: a domain is given up with the last account that has it, and tried again until then', async () => {
+  const app = throughSes
+  const other = await app.makeAccount()
+  const drop = (key = app.key) => app.call('DELETE', '/api/v1/domains/left.example', { key })
+  await app.declare('left.example')
+  await app.declare('left.example', other.key)
+  await app.verify('left.example')
+  assert.equal((await drop()).status, 200)
+  await remove(app)
+  assert.ok(ses.identities.has('left.example'), 'the other account sends from it')
+  assert.equal((await drop(other.key)).status, 200)
+  ses.fail({ status: 400, name: 'BadRequestException', message: 'no' })
+  await remove(app)
+  assert.ok(ses.identities.has('left.example'))
+  await remove(app)
+  assert.ok(ses.identities.has('left.example'), 'not before its time')
+  await dueNow(app)
+  await remove(app)
+  assert.ok(!ses.identities.has('left.example'))
+  await dueNow(app)
+  const asked = ses.requests.length
+  await remove(app)
+  assert.equal(ses.requests.length, asked)
+})
+
+test('Amazon SES: what was there before stays, and what is declared again', async () => {
+  const app = throughSes
+  const DkimAttributes = { Status: 'SUCCESS', Tokens: ['a'], SigningHostedZone: 'zone.example' }
+  ses.identities.set('theirs.example', { DkimAttributes })
+  for (const domain of ['theirs.example', 'back.example']) {
+    await app.declare(domain)
+    assert.equal((await app.call('DELETE', `/api/v1/domains/${domain}`)).status, 200)
+  }
+  await app.declare('back.example')
+  await remove(app)
+  assert.ok(ses.identities.has('theirs.example') && ses.identities.has('back.example'))
+})
+
+test('Scaleway: a domain is revoked', async () => {
+  const app = throughScaleway
+  await app.declare('left.example')
+  await app.call('DELETE', '/v3/senders/domains/left.example')
+  await remove(app)
+  const states = scaleway.domains.filter(({ name }) => name === 'left.example').map(({ status }) => status)
+  assert.deepEqual(states, ['revoked'])
 })

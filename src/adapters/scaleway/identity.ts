@@ -12,7 +12,14 @@ export async function readIdentity(api: Api, projectId: string, domain: string):
     records: recordsOf(domain, known.records),
     ready: status === 'checked',
     says: `Scaleway says of the domain ${domain}: ${status || 'nothing'}.`,
+    ...(!found && { registered: true }),
   }
+}
+
+/** One that is revoked, or not there, is fine. */
+export async function removeIdentity(api: Api, projectId: string, domain: string): Promise<void> {
+  const found = await findDomain(api, projectId, domain)
+  if (found) await fine(api.post(`domains/${textOf(found.id)}/revoke`, '{}'))
 }
 
 async function findDomain(api: Api, projectId: string, domain: string): Promise<Fields | undefined> {

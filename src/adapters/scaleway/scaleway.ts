@@ -1,7 +1,7 @@
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
 import { type Api, complaintOf, type HttpRequest, isFine, openApi } from './api.ts'
 import { unblock } from './blocklists.ts'
-import { readIdentity } from './identity.ts'
+import { readIdentity, removeIdentity } from './identity.ts'
 import { outcomeOfAnswer, outcomeOfError } from './outcome.ts'
 import { takeApart, withRef } from './take-apart.ts'
 
@@ -29,6 +29,7 @@ export function openScalewayTransport(options: ScalewayOptions): Transport {
     verify: () => verify(reached),
     unsuppress: (address) => unblock(reached.api, options.projectId, address),
     identity: (domain) => readIdentity(reached.api, options.projectId, domain),
+    removeIdentity: (domain) => removeIdentity(reached.api, options.projectId, domain),
     close: async () => options.smtp?.close(),
   }
 }

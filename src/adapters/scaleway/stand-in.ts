@@ -86,14 +86,14 @@ async function answer(state: State, request: IncomingMessage, reply: ServerRespo
 function route(state: State, request: IncomingMessage, body: Buffer): Reply {
   const url = new URL(request.url ?? '', 'http://stand-in')
   const base = `/transactional-email/v1alpha1/regions/${state.region}/`
-  const [what, id] = url.pathname.slice(base.length).split('/')
+  const [what, id, act] = url.pathname.slice(base.length).split('/')
   if (!url.pathname.startsWith(base)) return refusal(404, 'unknown_resource', 'no such path')
   if (request.headers['x-auth-token'] !== state.secretKey) {
     return refusal(401, 'denied_authentication', 'authentication is denied')
   }
   if (request.method === 'POST' && what === 'emails') return takeEmail(state, body)
   if (request.method === 'DELETE' && what === 'blocklists') return deleteEntry(state, id ?? '')
-  if (request.method === 'POST' && what === 'domains') return takeDomain(state, id, body)
+  if (request.method === 'POST' && what === 'domains') return takeDomain(state, { id, act }, body)
   if (request.method === 'GET' && what === 'domains') {
     const { searchParams } = url
     return page(
@@ -141,9 +141,11 @@ function takeEmail(state: State, body: Buffer): Reply {
   return { status: 200, body: { emails } }
 }
 
-/** Creates one, or looks at it again, which changes nothing here. */
-function takeDomain(state: State, id: string | undefined, body: Buffer): Reply {
-  if (id !== undefined) return { status: 200, body: state.domains.find((one) => one.id === id) }
+/** Creates one, revokes it, or looks at it again, which changes nothing here. */
+function takeDomain(state: State, { id, act }: { id?: string; act?: string }, body: Buffer): Reply {
+  const known = state.domains.find((one) => one.id === id)
+  if (known && act === 'revoke') known.status = 'revoked'
+  if (id !== undefined) return { status: 200, body: known }
   const { project_id, domain_name: name } = JSON.parse(body.toString())
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')

@@ -9,7 +9,9 @@ const usualZone = 'dkim.amazonses.com'
 
 /** The list of identities is one for the whole Amazon account: several of ours may share one. */
 export async function readIdentity(ses: SesManager, domain: string): Promise<Identity> {
-  const found = (await findIdentity(ses, domain)) ?? (await createIdentity(ses, domain))
+  const known = await findIdentity(ses, domain)
+  const created = known ? undefined : await createIdentity(ses, domain)
+  const found = known ?? (await findIdentity(ses, domain))
   const mailFrom = found?.MailFromAttributes?.MailFromDomain || (await setMailFrom(ses, domain))
   const { Status, Tokens = [], SigningHostedZone = usualZone } = found?.DkimAttributes ?? {}
   return {
@@ -19,6 +21,7 @@ export async function readIdentity(ses: SesManager, domain: string): Promise<Ide
     ],
     ready: readyOf(Status),
     says: `Amazon SES says of the DKIM records of ${domain}: ${Status ?? 'nothing'}.`,
+    ...(created && { registered: true }),
   }
 }
 
@@ -33,8 +36,15 @@ async function findIdentity({ sdk, manager }: SesManager, domain: string) {
   }
 }
 
-async function createIdentity(ses: SesManager, domain: string) {
-  const { sdk, manager } = ses
+/** Gives the domain up; one that is not there is fine. */
+export async function removeIdentity({ sdk, manager }: SesManager, domain: string): Promise<void> {
+  await manager.send(new sdk.DeleteEmailIdentityCommand({ EmailIdentity: domain })).catch((error) => {
+    if ((error as Error).name !== 'NotFoundException') throw error
+  })
+}
+
+/** False when another process was first. */
+async function createIdentity({ sdk, manager }: SesManager, domain: string): Promise<boolean> {
   const signing = { NextSigningKeyLength: 'RSA_2048_BIT' } as const
   const command = new sdk.CreateEmailIdentityCommand({
     EmailIdentity: domain,
@@ -42,11 +52,11 @@ async function createIdentity(ses: SesManager, domain: string) {
   })
   try {
     await manager.send(command)
+    return true
   } catch (error) {
-    // Another process was first.
     if ((error as Error).name !== 'AlreadyExistsException') throw error
+    return false
   }
-  return findIdentity(ses, domain)
 }
 
 /** Should its records be missing, or we not be allowed to set it, Amazon goes on with an envelope of its own. */

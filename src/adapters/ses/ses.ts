@@ -1,6 +1,6 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
-import { readIdentity } from './identity.ts'
+import { readIdentity, removeIdentity } from './identity.ts'
 import { messageTooLarge, outcomeOf } from './outcome.ts'
 
 export type SesOptions = {
@@ -47,6 +47,7 @@ export async function openSesTransport(options: SesOptions): Promise<SesTranspor
     verify: () => verify(reached),
     unsuppress: (address) => unsuppress(reached, address),
     identity: (domain) => readIdentity(reached, domain),
+    removeIdentity: (domain) => removeIdentity(reached, domain),
     quota: kept(() => readQuota(reached)),
     close: async () => {
       reached.sender.destroy()

@@ -121,6 +121,7 @@ function identify(state: State, { method, url, body }: Asked, reply: ServerRespo
     refuse(reply, { status: 404, name: 'NotFoundException', message: `${name} does not exist.` })
     return
   }
+  if (method === 'DELETE') state.identities.delete(name)
   if (part === 'mail-from') known.MailFromAttributes = { MailFromDomain: given.MailFromDomain }
   succeed(reply, part === 'mail-from' ? {} : known)
 }

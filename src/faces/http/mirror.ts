@@ -1,6 +1,7 @@
 // The route of a campaign's message as a page.
-import type { FastifyInstance } from 'fastify'
-import { readMirror } from '../../features/campaigns/mirror.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Mirror, readMirror } from '../../features/campaigns/mirror.ts'
+import { recordVisit } from '../../features/campaigns/record-visit.ts'
 import type { LinkSource } from '../../features/campaigns/send-test.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { asRefusal } from '../../gates/reply.ts'
@@ -8,6 +9,7 @@ import { statusOf } from '../../kernel/refusal.ts'
 import { closedHeaders } from '../pages/html.ts'
 import { answerFailed, answerMissing } from '../pages/pages.ts'
 import { refusalOfFramework } from './errors.ts'
+import { visitOf } from './tracking.ts'
 import { sendPage } from './unsubscribe.ts'
 
 export type MirrorNeeds = { gates: Gates } & LinkSource
@@ -24,6 +26,16 @@ const policy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
 ].join('; ')
 
+/** The page of a campaign has no recipient; the reader gets it whatever becomes of our note about it. */
+async function keepVisit(gates: Gates, { of }: Mirror, request: FastifyRequest): Promise<void> {
+  const { accountId, campaignId, messageId } = of
+  if (messageId === undefined) return
+  const visit = visitOf(request, gates.now())
+  await recordVisit(gates.db, { accountId, campaignId, messageId }, visit).catch((error) => {
+    gates.log.error({ requestId: request.id, err: error }, 'a visit of a message was not recorded')
+  })
+}
+
 export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Promise<void> {
   const { gates } = needs
   await app.register(async (scope) => {
@@ -34,14 +46,15 @@ export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Pro
       return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
     })
     scope.get<{ Params: { token: string } }>('/mirror/:token', async (request, reply) => {
-      const html = await readMirror(gates.db, needs, request.params.token)
-      if (html === undefined) return sendPage(reply, answerMissing(request.headers))
+      const mirror = await readMirror(gates.db, needs, request.params.token)
+      if (!mirror) return sendPage(reply, answerMissing(request.headers))
+      await keepVisit(gates, mirror, request)
       const headers = {
         ...closedHeaders,
         'content-security-policy': policy,
         'content-type': 'text/html; charset=utf-8',
       }
-      return sendPage(reply, { status: 200, headers, body: html })
+      return sendPage(reply, { status: 200, headers, body: mirror.html })
     })
   })
 }

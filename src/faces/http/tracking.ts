@@ -38,7 +38,7 @@ const judgedHeaders = [
   'referer',
 ]
 
-function visitOf({ ip, method, headers }: FastifyRequest, at: Date): Visit {
+export function visitOf({ ip, method, headers }: FastifyRequest, at: Date): Visit {
   const judged = judgedHeaders.map((name) => [name, [headers[name]].flat()[0]])
   return { ip, method, userAgent: headers['user-agent'], headers: Object.fromEntries(judged), at }
 }

@@ -26,6 +26,10 @@ export type AbTest = {
 export type Extras = {
   header?: string
   footer?: string
+  attachmentUrl?: string
+  ipWarmupEnable?: boolean
+  initialQuota?: number
+  increaseRate?: number
   utmCampaign?: string
   utmContent?: string
   utmTerm?: string

@@ -8,13 +8,15 @@ import { findCampaign } from './queries.ts'
 import { type CampaignRecipient, compileCampaign, renderCampaign } from './render-campaign.ts'
 import type { LinkSource } from './send-test.ts'
 
+export type Mirror = { html: string; of: Mirrored }
+
 /** Nothing for a link that is not ours, or whose campaign is gone. */
-export async function readMirror(db: Db, source: LinkSource, token: string): Promise<string | undefined> {
+export async function readMirror(db: Db, source: LinkSource, token: string): Promise<Mirror | undefined> {
   const of = readMirrorToken(await source.unsubscribeKeys(), token)
   const campaign = of && (await findCampaign(db, { accountId: of.accountId, id: of.campaignId }))
   if (!of || !campaign) return undefined
   const recipient = await recipientOf(db, source, of)
-  return recipient && (await renderCampaign(compileCampaign(campaign), recipient)).html
+  return recipient && { html: (await renderCampaign(compileCampaign(campaign), recipient)).html, of }
 }
 
 async function recipientOf(

@@ -1,6 +1,8 @@
 // What moves a campaign from one state to another.
 import { Type } from 'typebox'
+import type { Ctx } from '../../kernel/ctx.ts'
 import { answer, type Operation, operation } from '../../kernel/operation.ts'
+import { prepared } from '../../kernel/prepared.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
 import { optional } from '../../kernel/v3/lenient.ts'
@@ -10,13 +12,16 @@ import {
   senderDomainNotAllowed,
   senderUnverified,
 } from '../accounts/usage/refusals.ts'
+import type { Attachment } from '../messages/queue-messages.ts'
 import { recipientSuppressed, templateInvalid } from '../messages/refusals.ts'
+import { fetchFile } from '../transactional/attached-file.ts'
+import type { FetchAttachment } from '../transactional/v3/attachments.ts'
 import { params } from './api.v3.ts'
 import { move, moveByWord, statusWords } from './move-campaign.ts'
 import type { Move } from './queries.ts'
 import { type LinkSource, sendTest } from './send-test.ts'
 import { scheduleAt, sendNow } from './start-campaign.ts'
-import { holdCampaign } from './write-campaign.ts'
+import { holdCampaign, readCampaign } from './write-campaign.ts'
 
 const shared = { area: 'Campaigns', scope: 'email.send', params, status: 204, reply: Type.Null() } as const
 const starting = [notFound, templateInvalid, senderDomainNotAllowed, senderUnverified]
@@ -68,7 +73,15 @@ export const sendCampaignNowV3 = operation({
   return null
 })
 
-export const testCampaignV3 = (links: LinkSource): Operation =>
+const attached = prepared<Attachment[]>()
+
+/** Read before the act: nothing is fetched in a transaction. */
+async function attachmentsOf(ctx: Ctx, fetch: FetchAttachment, id: number): Promise<Attachment[]> {
+  const { extras } = await readCampaign(ctx, id)
+  return extras.attachmentUrl ? [await fetchFile(fetch, extras.attachmentUrl)] : []
+}
+
+export const testCampaignV3 = (needs: LinkSource & { fetchAttachment: FetchAttachment }): Operation =>
   operation({
     ...shared,
     name: 'campaign.test',
@@ -78,9 +91,12 @@ export const testCampaignV3 = (links: LinkSource): Operation =>
     effect: 'irreversible',
     perMinute: 20,
     body: closed({ emailTo: optional(Type.Array(Type.String())) }),
+    prepare: async (ctx, input) =>
+      attached.put(input, await attachmentsOf(ctx, needs.fetchAttachment, input.params.id)),
     refusals: [...starting, recipientSuppressed, dailyCapReached, monthlyQuotaReached],
-  }).run(async (ctx, { params: { id }, body }) => {
-    const warnings = await sendTest(ctx, id, body.emailTo ?? [], links)
+  }).run(async (ctx, input) => {
+    const test = { emailTo: input.body.emailTo ?? [], attachments: attached.take(input) }
+    const warnings = await sendTest(ctx, input.params.id, test, needs)
     const headers = warnings.length > 0 ? { 'x-posthorn-warnings': warnings.join('; ') } : undefined
     return answer(204, null, headers)
   })

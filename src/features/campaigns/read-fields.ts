@@ -4,6 +4,8 @@ import { type Address, readAddress } from '../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, mapOf, oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { readAttachmentUrl } from '../transactional/attached-file.ts'
+import type { UsedTemplate } from '../transactional/template-queries.ts'
 import { readSender } from '../transactional/v3/addresses.ts'
 import type { CampaignBody, RecipientsGiven } from './body.ts'
 import { keptNames } from './body.ts'
@@ -57,8 +59,9 @@ export async function readFields(
     params: body.params == null ? before.params : mapOf(body.params),
     recipients: body.recipients ? readRecipients(body.recipients, before.recipients) : before.recipients,
     ab_test: readAbTest(body, before.ab_test),
-    extras: readExtras(body, before.extras),
+    extras: { ...readExtras(body, before.extras), ...readFile(body, template) },
   }
+  refuseBadWarmup(fields.extras)
   await refuseBadTemplates(fields)
   return fields
 }
@@ -105,6 +108,12 @@ function readRecipients(asked: RecipientsGiven, before: Recipients): Recipients 
   }
 }
 
+/** The template's own when none is given with it. */
+function readFile({ attachmentUrl }: CampaignBody, template: UsedTemplate | undefined): Extras {
+  if (attachmentUrl !== undefined) return { attachmentUrl: readAttachmentUrl(attachmentUrl) ?? '' }
+  return template?.attachment_url ? { attachmentUrl: template.attachment_url } : {}
+}
+
 function readExtras(body: CampaignBody, before: Extras): Extras {
   const asked = keptNames.flatMap((name) => {
     const value = body[name]
@@ -114,11 +123,16 @@ function readExtras(body: CampaignBody, before: Extras): Extras {
   return { ...before, ...Object.fromEntries(asked) }
 }
 
-function refuseUnsupported({ attachmentUrl, recurring, ipWarmupEnable }: CampaignBody): void {
-  const refuse = (param: string) => invalidParameter({ message: `${param} is not supported`, param })
-  if (given(attachmentUrl) !== undefined) throw refuse('attachmentUrl')
-  if (recurring) throw refuse('recurring')
-  if (ipWarmupEnable) throw refuse('ipWarmupEnable')
+function refuseUnsupported({ recurring }: CampaignBody): void {
+  if (!recurring) return
+  const message = 'A campaign is sent once: recurring is not supported; an automation writes again'
+  throw invalidParameter({ message, param: 'recurring' })
+}
+
+function refuseBadWarmup({ ipWarmupEnable, initialQuota, increaseRate }: Extras): void {
+  if (!ipWarmupEnable) return
+  within(initialQuota, 'initialQuota', { least: 2, most: 1_000_000_000 })
+  within(increaseRate, 'increaseRate', { least: 0, most: 100 })
 }
 
 function readAbTest(body: CampaignBody, before: AbTest | null): AbTest | null {
@@ -131,7 +145,7 @@ function readAbTest(body: CampaignBody, before: AbTest | null): AbTest | null {
   if (subjectB === undefined) throw missingParameter({ message: 'subjectB is missing', param: 'subjectB' })
   if (subjectA === subjectB)
     throw invalidParameter({ message: 'subjectA and subjectB must differ', param: 'subjectB' })
-  const splitRule = within(body.splitRule ?? before?.splitRule, 'splitRule', 50)
+  const splitRule = within(body.splitRule ?? before?.splitRule, 'splitRule', { least: 1, most: 50 })
   const test = { subjectA: storable(subjectA), subjectB: storable(subjectB), splitRule }
   return splitRule === 50 ? test : { ...test, ...readWinner(body, before) }
 }
@@ -140,12 +154,14 @@ function readWinner(body: CampaignBody, before: AbTest | null) {
   const criteria = given(body.winnerCriteria) ?? before?.winnerCriteria
   if (criteria !== 'open' && criteria !== 'click')
     throw invalidParameter({ message: 'winnerCriteria must be open or click', param: 'winnerCriteria' })
-  const winnerDelay = within(body.winnerDelay ?? before?.winnerDelay, 'winnerDelay', 168)
+  const winnerDelay = within(body.winnerDelay ?? before?.winnerDelay, 'winnerDelay', { least: 1, most: 168 })
   return { winnerCriteria: criteria, winnerDelay } as const
 }
 
-function within(value: number | undefined, param: string, most: number): number {
+type Bounds = { least: number; most: number }
+
+function within(value: number | undefined, param: string, { least, most }: Bounds): number {
   if (value === undefined) throw missingParameter({ message: `${param} is missing`, param })
-  if (value >= 1 && value <= most) return value
-  throw invalidParameter({ message: `${param} must be between 1 and ${most}`, param })
+  if (value >= least && value <= most) return value
+  throw invalidParameter({ message: `${param} must be between ${least} and ${most}`, param })
 }

@@ -95,6 +95,7 @@ export function recipientRows(accountId: string, recipients: ResolvedRecipients)
                                and u.contact_id = c.id
                                and u.list_id = any(${listIds}::bigint[])))) as is_unsubscribed,
            (exists (select 1 from suppressions s where s.account_id = ${accountId} and s.email = c.email)
+            or split_part(c.email, '@', -1) in (select domain from blocked_domains where account_id = ${accountId})
             or case when ${hasErased(accountId)}
                     then exists (select 1
                                    from suppressions s

@@ -4,7 +4,7 @@ import { domainOf } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
-import type { Outgoing } from '../messages/queue-messages.ts'
+import type { Attachment, Outgoing } from '../messages/queue-messages.ts'
 import { readAuthors, writeToAuthors } from './authors.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { type Links, sharedLinks } from './links.ts'
@@ -12,6 +12,9 @@ import { markTestSent } from './queries.ts'
 import { refuseBadTemplates } from './read-content.ts'
 import { compileCampaign, type RenderedCampaign, renderCampaign } from './render-campaign.ts'
 import { readCampaign, refOf } from './write-campaign.ts'
+
+/** What a test carries: fetched before. */
+export type Test = { emailTo: string[]; attachments: Attachment[] }
 
 export type LinkSource = { unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
 
@@ -21,7 +24,7 @@ const mostTests = 50
 export async function sendTest(
   ctx: Ctx,
   id: number,
-  emailTo: string[],
+  { emailTo, attachments }: Test,
   links: LinkSource,
 ): Promise<string[]> {
   const campaign = await readCampaign(ctx, id)
@@ -36,7 +39,7 @@ export async function sendTest(
   }
   await writeToAuthors(
     ctx,
-    rendered.map((one) => testOf(ctx, campaign, one)),
+    rendered.map((one) => ({ ...testOf(ctx, campaign, one), attachments })),
   )
   await markTestSent(ctx.db, refOf(ctx, campaign.id))
   return rendered.some(({ isFooterAdded }) => isFooterAdded)
@@ -56,7 +59,7 @@ export async function attributesOf({ db, caller }: Ctx, email: string): Promise<
   return found ? { ...found.attributes, SMS: found.sms ?? undefined } : {}
 }
 
-function testOf(ctx: Ctx, { tag }: CampaignRow, rendered: RenderedCampaign): Outgoing {
+function testOf(ctx: Ctx, { tag }: CampaignRow, rendered: RenderedCampaign): Omit<Outgoing, 'attachments'> {
   const { from, to, replyTo, html, text, headers } = rendered
   return {
     caller: ctx.caller,
@@ -67,7 +70,6 @@ function testOf(ctx: Ctx, { tag }: CampaignRow, rendered: RenderedCampaign): Out
     recipient: to,
     subject: `[TEST] ${rendered.subject}`,
     parts: { from, to: [to], replyTo, html, text, headers },
-    attachments: [],
     tags: tag === null ? [] : [tag],
     metadata: { test: 'true' },
     messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,

@@ -60,6 +60,9 @@ export const CampaignShown = closed({
   utmSource: Text,
   utmMedium: Text,
   utmID: Some(Text),
+  ipWarmupEnable: Some(Type.Boolean()),
+  initialQuota: Some(Type.Integer()),
+  increaseRate: Some(Type.Integer()),
   recipients: closed({ lists: Ids, exclusionLists: Ids, segments: Ids, excludedSegments: Ids }),
   createdAt: Time,
   modifiedAt: Time,
@@ -142,6 +145,7 @@ function showExtras({ extras }: CampaignRow) {
   return {
     header: '',
     footer: '',
+    attachmentUrl: '',
     utmContent: '',
     utmTerm: '',
     ...usual,
@@ -149,7 +153,6 @@ function showExtras({ extras }: CampaignRow) {
     utmCampaignValue: utmCampaign,
     utmSource,
     utmMedium,
-    attachmentUrl: '',
     recurring: false,
   }
 }

@@ -2,15 +2,22 @@
 import type { Db } from '../../kernel/db.ts'
 import { int, row, text } from '../../kernel/row.ts'
 import { type Sql, sql } from '../../kernel/sql.ts'
-
 import type { Counted } from '../messages/counts/read-counts.ts'
+import { browserOf, deviceOf } from './device-queries.ts'
 
-export const blocks = ['globalStats', 'campaignStats', 'statsByDomain', 'linksStats'] as const
+export const blocks = [
+  'globalStats',
+  'campaignStats',
+  'statsByDomain',
+  'linksStats',
+  'statsByDevice',
+  'statsByBrowser',
+] as const
 export type Block = (typeof blocks)[number]
 
 export type StatisticsRow = {
   campaign_id: string
-  /** What the block groups by: nothing, the list, the domain, the link. */
+  /** What the block groups by: nothing, the list, the domain, the link, the device and system, the browser. */
   part: string
   sent: number
   delivered: number
@@ -50,6 +57,15 @@ const parts: Record<Block, Sql> = {
   campaignStats: sql`coalesce(m.list_id::text, '0')`,
   statsByDomain: sql`split_part(m.recipient, '@', 2)`,
   linksStats: sql`coalesce(e.data ->> 'url', '')`,
+  statsByDevice: deviceOf,
+  statsByBrowser: browserOf,
+}
+
+/** The events that the parts of a block are read from. What nobody opened or clicked has nothing to tell. */
+function toldBy(block: Block, isOpen: Sql, isClick: Sql): Sql {
+  if (block === 'linksStats') return sql`and m.seen & 63 <> 0 and ${isClick}`
+  const isSeen = block === 'statsByDevice' || block === 'statsByBrowser'
+  return isSeen ? sql`and m.seen & 63 <> 0 and (${isOpen} or ${isClick})` : sql``
 }
 
 type Wanted = { campaignIds: string[]; block: Block; counted: Counted }
@@ -85,8 +101,25 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, block, 
       left join message_events e on e.account_id = m.account_id and e.message_id = m.id
      where m.account_id = ${accountId}
        and m.campaign_id = any(${campaignIds}::bigint[])
-       ${block === 'linksStats' ? sql`and ${isClick}` : sql``}
+       ${toldBy(block, isOpen, isClick)}
      group by 1, 2
      order by 1, 2`,
+  )
+}
+
+const Visits = row<{ campaign_id: string; visits: number }>({ campaign_id: text, visits: int })
+
+/** How often recipients looked at their message as a page. */
+export function countMirrorVisits(db: Db, accountId: string, campaignIds: string[], counted: Counted) {
+  return db.many(
+    Visits,
+    sql`
+    select data ->> 'campaign_id' as campaign_id, count(*)::int as visits
+      from message_events
+     where account_id = ${accountId}
+       and type = 'mirror'
+       and data ->> 'campaign_id' = any(${campaignIds}::text[])
+       ${counted.robots ? sql`` : sql`and data ->> 'classification' is distinct from 'robot'`}
+     group by 1`,
   )
 }

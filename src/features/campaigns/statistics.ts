@@ -13,7 +13,7 @@ import {
 } from '../messages/counts/read-counts.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { type Progress, readProgress } from './progress.ts'
-import { type Block, readStatistics, type StatisticsRow } from './statistics-queries.ts'
+import { type Block, countMirrorVisits, readStatistics, type StatisticsRow } from './statistics-queries.ts'
 
 const Figure = Type.Integer()
 
@@ -39,6 +39,9 @@ const figures = {
 
 export const Figures = closed(figures)
 
+const Seen = closed({ viewed: Figure, uniqueViews: Figure, clickers: Figure, uniqueClicks: Figure })
+const ByName = Type.Record(Type.String(), Seen)
+
 export const Statistics = closed({
   globalStats: Figures,
   campaignStats: Type.Array(closed({ listId: Figure, ...figures })),
@@ -46,8 +49,13 @@ export const Statistics = closed({
   remaining: Figure,
   linksStats: Type.Record(Type.String(), Figure),
   statsByDomain: Type.Record(Type.String(), Figures),
-  statsByDevice: closed({}),
-  statsByBrowser: closed({}),
+  statsByDevice: closed({
+    desktop: Type.Optional(ByName),
+    mobile: Type.Optional(ByName),
+    tablet: Type.Optional(ByName),
+    unknown: Type.Optional(ByName),
+  }),
+  statsByBrowser: ByName,
 })
 
 export type Statistics = Static<typeof Statistics>
@@ -61,11 +69,11 @@ export const statisticsWords = [
 ] as const
 export type StatisticsWord = (typeof statisticsWords)[number]
 
-/** Whole campaigns and lists are kept counted; domains and links are looked up in the events. */
+/** Whole campaigns and lists are kept counted; the rest is looked up in the events. */
 async function readBlock(ctx: Ctx, campaignIds: string[], block: Block): Promise<StatisticsRow[]> {
   const { accountId } = ctx.caller
   const counted = countedBy(await readSettings(ctx))
-  if (block === 'linksStats' || block === 'statsByDomain')
+  if (block !== 'globalStats' && block !== 'campaignStats')
     return readStatistics(ctx.db, accountId, { campaignIds, block, counted })
   const by = block === 'globalStats' ? 'campaign' : 'list'
   const counts = await readCountsBy(ctx.db, { accountId, campaignIds }, by)
@@ -103,7 +111,19 @@ export async function statisticsOf(
     found.set(block, await readBlock(ctx, campaignIds, block))
   const rowsOf = (block: Block, id: string) =>
     (found.get(block) ?? []).filter(({ campaign_id }) => campaign_id === id)
-  return new Map(campaignIds.map((id) => [id, assembled((block) => rowsOf(block, id))]))
+  const visits = await mirrorVisits(ctx, campaignIds)
+  return new Map(
+    campaignIds.map((id) => [
+      id,
+      { ...assembled((block) => rowsOf(block, id)), mirrorClick: visits.get(id) ?? 0 },
+    ]),
+  )
+}
+
+async function mirrorVisits(ctx: Ctx, campaignIds: string[]): Promise<Map<string, number>> {
+  const counted = countedBy(await readSettings(ctx))
+  const found = await countMirrorVisits(ctx.db, ctx.caller.accountId, campaignIds, counted)
+  return new Map(found.map(({ campaign_id, visits }) => [campaign_id, visits]))
 }
 
 function assembled(rowsOf: (block: Block) => StatisticsRow[]): Statistics {
@@ -114,9 +134,26 @@ function assembled(rowsOf: (block: Block) => StatisticsRow[]): Statistics {
     remaining: 0,
     linksStats: Object.fromEntries(rowsOf('linksStats').map(({ part, clicks }) => [part, clicks])),
     statsByDomain: Object.fromEntries(rowsOf('statsByDomain').map((row) => [row.part, figuresOf(row)])),
-    statsByDevice: {},
-    statsByBrowser: {},
+    statsByDevice: devicesOf(rowsOf('statsByDevice')),
+    statsByBrowser: Object.fromEntries(rowsOf('statsByBrowser').map((row) => [row.part, seenOf(row)])),
   }
+}
+
+const seenOf = ({ opens, unique_opens, clicks, unique_clicks }: StatisticsRow) => ({
+  viewed: opens,
+  uniqueViews: unique_opens,
+  clickers: clicks,
+  uniqueClicks: unique_clicks,
+})
+
+/** By device, and within it by system. */
+function devicesOf(rows: StatisticsRow[]): Statistics['statsByDevice'] {
+  const devices: Record<string, Record<string, ReturnType<typeof seenOf>>> = {}
+  for (const row of rows) {
+    const [device = '', system = ''] = row.part.split(/ (.*)/)
+    devices[device] = { ...devices[device], [system]: seenOf(row) }
+  }
+  return devices
 }
 
 function figuresOf(row: StatisticsRow | undefined): Static<typeof Figures> {

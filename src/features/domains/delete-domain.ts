@@ -2,15 +2,19 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { resolveNotice } from '../accounts/notices/notices.ts'
 import { deleteOwnKeys } from './key-queries.ts'
 import { deleteDomainRow, holdDomain } from './queries.ts'
+import { queueRemoval } from './removal-queries.ts'
 import { unknownDomain } from './verify-domain.ts'
 
 /**
- * Its keys go with it, those stored by hand excepted. An upstream keeps the domain: other accounts may send through it.
+ * Its keys go with it, those stored by hand excepted. At the upstream it is given up afterwards, where it was
+ * registered for us and no other account has it: what somebody else set up there is not ours to remove.
  */
 export async function deleteDomain(ctx: Ctx, domain: string): Promise<void> {
   const ref = { accountId: ctx.caller.accountId, domain }
-  if (!(await holdDomain(ctx.db, ref))) throw unknownDomain(domain)
+  const found = await holdDomain(ctx.db, ref)
+  if (!found) throw unknownDomain(domain)
   await deleteOwnKeys(ctx.db, ref)
   await deleteDomainRow(ctx.db, ref)
+  if (found.upstream?.registered) await queueRemoval(ctx.db, ref)
   await resolveNotice(ctx.db, { accountId: ref.accountId, code: 'domain_broken', subject: domain }, ctx.now)
 }

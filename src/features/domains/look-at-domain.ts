@@ -56,7 +56,11 @@ async function askUpstream({ identity, log }: DomainNeeds, { domain, upstream }:
       return upstream
     },
   )
-  return asked && { ...asked, ready: asked.ready ?? upstream?.ready ?? null }
+  // Registered once, it is only found from then on.
+  const registered = asked?.registered ?? upstream?.registered
+  return (
+    asked && { ...asked, ready: asked.ready ?? upstream?.ready ?? null, ...(registered && { registered }) }
+  )
 }
 
 /** In a transaction. Undefined when the domain is gone; of two looks the later one counts. */

@@ -1,6 +1,6 @@
 // From the stored message to what goes over the wire.
 import type { Db } from '../../kernel/db.ts'
-import { type DueRow, loadAttachments } from './delivery-queries.ts'
+import { type AttachmentRow, type DueRow, loadAttachments } from './delivery-queries.ts'
 import { composeMail } from './mime/compose.ts'
 import type { DkimKey } from './mime/dkim.ts'
 import { signMail } from './mime/dkim.ts'
@@ -22,8 +22,10 @@ export type ComposeNeeds = {
 }
 
 type Upstream = { signs: boolean }
+/** With the files that all messages of its campaign carry. */
+type Composed = DueRow & { files?: AttachmentRow[] }
 
-export async function composeDue(needs: ComposeNeeds, due: DueRow, upstream: Upstream): Promise<Buffer> {
+export async function composeDue(needs: ComposeNeeds, due: Composed, upstream: Upstream): Promise<Buffer> {
   const raw = due.raw ? await trackRelayed(needs, due, due.raw) : await composeParts(needs, due)
   if (upstream.signs) return raw
   const keys = await needs.findDkimKeys(due.account_id, due.sender.slice(due.sender.lastIndexOf('@') + 1))
@@ -36,11 +38,12 @@ async function trackRelayed({ track }: ComposeNeeds, due: DueRow, raw: Buffer): 
   return changeHtmlParts(raw, (html) => track(due, html))
 }
 
-async function composeParts(needs: ComposeNeeds, due: DueRow): Promise<Buffer> {
+async function composeParts(needs: ComposeNeeds, due: Composed): Promise<Buffer> {
   if (!due.parts) throw new Error(`message ${due.id} has no body`)
   const parts = due.parts.sealed === undefined ? due.parts : await withSecret(needs, due.id, due.parts)
   const html = parts.html === undefined ? undefined : await needs.track(due, parts.html)
-  const stored = due.attachments > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : []
+  const stored =
+    due.files ?? (due.attachments > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : [])
   return composeMail({
     from: parts.from,
     to: parts.to,

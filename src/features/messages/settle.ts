@@ -3,6 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import type { Outcome, Said } from '../../kernel/ports.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
 import {
+  type AttachmentRow,
   type DueRow,
   insertEvents,
   leaveQueue,
@@ -34,7 +35,7 @@ export type HandedOver = {
 /** What campaigns add to delivery, which knows nothing of them. */
 export type CampaignMail = {
   /** What the recipient gets; nothing when the campaign is not being sent any more. */
-  write(due: DueRow): Promise<{ parts: Parts; subject: string } | undefined>
+  write(due: DueRow): Promise<{ parts: Parts; subject: string; files?: AttachmentRow[] } | undefined>
   /** Takes those out of the queue whose campaign was interrupted, before anything else in the transaction. */
   interrupt(tx: Db, messageIds: string[]): Promise<void>
 }

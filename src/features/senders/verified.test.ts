@@ -143,6 +143,7 @@ describe('where the account asks for proven senders', () => {
       log: silentLog,
       baseUrl: 'http://test',
       unsubscribeKeys: async () => [Buffer.alloc(32)],
+      fetchAttachment: async () => Buffer.alloc(0),
     }
     const run = async (hours: number) => {
       await runAutomations(needs, new Date(Date.now() + hours * 3_600_000))

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { showId } from '../../kernel/id.ts'
 import { operation } from '../../kernel/operation.ts'
+import { prepared } from '../../kernel/prepared.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import {
@@ -16,63 +17,74 @@ import {
   recipientSuppressed,
   templateInvalid,
 } from '../messages/refusals.ts'
+import { type AttachedFiles, fetchFilesOf } from './attached-file.ts'
 import { prepareSend } from './prepare-send.ts'
 import { maxSendBytes, SendRequest, secretFields } from './send-request.ts'
+import type { FetchAttachment } from './v3/attachments.ts'
 
-export const sendTransactional = operation({
-  name: 'email.send',
-  http: 'POST /api/v1/transactional/send',
-  area: 'Transactional',
-  summary: 'Queue one message',
-  description: 'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it.',
-  scope: 'email.send',
-  effect: 'irreversible',
-  perMinute: 60,
-  idempotent: true,
-  body: SendRequest,
-  maxBodyBytes: maxSendBytes,
-  secret: secretFields,
-  status: 202,
-  reply: closed({
-    id: Type.String(),
-    status: words(['queued']),
-    to: Type.String(),
-    tag: orNull(Type.String()),
-    created_at: Time,
-    scheduled_at: orNull(Time),
-    message_id: Type.String(),
-  }),
-  refusals: [
-    contentMissing,
-    recipientInvalid,
-    recipientSuppressed,
-    templateInvalid,
-    senderDomainNotAllowed,
-    senderUnverified,
-    dailyCapReached,
-    monthlyQuotaReached,
-  ],
-}).runTogether(async (db, calls) => {
-  const prepared = await Promise.all(calls.map(({ ctx, input }) => refusalOr(prepareSend(ctx, input.body))))
-  const outgoing = prepared.filter((one): one is Outgoing => !(one instanceof Refusal))
-  const queued = await queueMessages(db, outgoing)
-  const results = new Map(outgoing.map((one, i) => [one, queued[i]]))
-  return prepared.map((one) => {
-    const result = one instanceof Refusal ? one : results.get(one)
-    if (!result) throw new Error('a message was neither queued nor refused')
-    if (result instanceof Refusal) return result
-    const { id, outgoing: sent } = result
-    return {
-      id: showId('msg', id),
-      status: 'queued' as const,
-      to: sent.recipient.email,
-      tag: sent.tags[0] ?? null,
-      created_at: sent.now.toISOString(),
-      scheduled_at: sent.scheduledAt?.toISOString() ?? null,
-      message_id: sent.messageId,
-    }
+const attached = prepared<AttachedFiles>()
+
+export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchAttachment }) =>
+  operation({
+    name: 'email.send',
+    http: 'POST /api/v1/transactional/send',
+    area: 'Transactional',
+    summary: 'Queue one message',
+    description: 'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it.',
+    scope: 'email.send',
+    effect: 'irreversible',
+    perMinute: 60,
+    idempotent: true,
+    body: SendRequest,
+    maxBodyBytes: maxSendBytes,
+    prepare: async (ctx, input) => {
+      const ids = input.body.template_id === undefined ? [] : [input.body.template_id]
+      return attached.put(input, await fetchFilesOf(ctx, fetchAttachment, ids))
+    },
+    secret: secretFields,
+    status: 202,
+    reply: closed({
+      id: Type.String(),
+      status: words(['queued']),
+      to: Type.String(),
+      tag: orNull(Type.String()),
+      created_at: Time,
+      scheduled_at: orNull(Time),
+      message_id: Type.String(),
+    }),
+    refusals: [
+      contentMissing,
+      recipientInvalid,
+      recipientSuppressed,
+      templateInvalid,
+      senderDomainNotAllowed,
+      senderUnverified,
+      dailyCapReached,
+      monthlyQuotaReached,
+    ],
+  }).runTogether(async (db, calls) => {
+    const made = await Promise.all(
+      calls.map(({ ctx, input }) => refusalOr(prepareSend(ctx, input.body, attached.take(input)))),
+    )
+    const outgoing = made.filter((one): one is Outgoing => !(one instanceof Refusal))
+    const queued = await queueMessages(db, outgoing)
+    const results = new Map(outgoing.map((one, i) => [one, queued[i]]))
+    return made.map((one) => {
+      const result = one instanceof Refusal ? one : results.get(one)
+      if (!result) throw new Error('a message was neither queued nor refused')
+      if (result instanceof Refusal) return result
+      const { id, outgoing: sent } = result
+      return {
+        id: showId('msg', id),
+        status: 'queued' as const,
+        to: sent.recipient.email,
+        tag: sent.tags[0] ?? null,
+        created_at: sent.now.toISOString(),
+        scheduled_at: sent.scheduledAt?.toISOString() ?? null,
+        message_id: sent.messageId,
+      }
+    })
   })
-})
 
 async function refusalOr<T>(work: Promise<T>): Promise<T | Refusal> {
   try {

@@ -11,6 +11,7 @@ import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
 import { isTemplateFault } from '../messages/templates/fault.ts'
+import { type AttachedFiles, filesFor } from './attached-file.ts'
 import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
 import type { SendRequest } from './send-request.ts'
@@ -22,7 +23,7 @@ const pastAllowedMs = 5 * 60_000
 
 export type Rendered = { subject: string; html?: string; text?: string }
 
-export async function prepareSend(ctx: Ctx, body: SendRequest): Promise<Outgoing> {
+export async function prepareSend(ctx: Ctx, body: SendRequest, files: AttachedFiles): Promise<Outgoing> {
   refuseFaults(faultsOf(ctx, body))
   const recipient = readRecipient(body.to)
   const template = await usedTemplate(ctx, body)
@@ -45,7 +46,7 @@ export async function prepareSend(ctx: Ctx, body: SendRequest): Promise<Outgoing
     recipient,
     subject: rendered.subject,
     parts,
-    attachments: (body.attachments ?? []).map(readAttachment),
+    attachments: [...(body.attachments ?? []).map(readAttachment), ...filesFor(template, files)],
     tags: [body.tag ?? template?.tag ?? ''].filter((tag) => tag !== ''),
     metadata: body.metadata,
     templateId: template?.id,

@@ -64,3 +64,21 @@ export function listAuditLines(db: Db, accountId: string, filter: AuditFilter) {
      limit ${filter.limit}`,
   )
 }
+
+/** Gives how many; the identifiers begin with the time, and each account's oldest are found at once. */
+export function deleteOldLines(db: Db, { before, limit }: { before: string; limit: number }) {
+  return db.run(sql`
+    -- all accounts: the job serves them all
+    delete from audit_lines l
+     using (select o.account_id, o.id
+              from accounts a
+             cross join lateral (select account_id, id
+                                   from audit_lines
+                                  where account_id = a.id and id < ${before}
+                                  order by id
+                                  limit ${limit}
+                                    for update skip locked) o
+             limit ${limit}) old
+     where l.account_id = old.account_id
+       and l.id = old.id`)
+}

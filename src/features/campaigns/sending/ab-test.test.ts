@@ -49,6 +49,64 @@ describe('an A/B test', () => {
     assert.ok(rest.every(({ subject, held_reason }) => subject === 'That' && held_reason === null))
   })
 
+  const clickTest = { ...abTest, winnerCriteria: 'click' }
+
+  /** Of a test by clicks, after so many hours. */
+  async function winnerAfter(hours: number, clicks: [string, string, number][]) {
+    const me = await owner()
+    const list = await makeList(db, me, people(30))
+    const id = await makeCampaign(db, me, { recipients: { listIds: [list] }, abTest: clickTest })
+    await run('freeze', 'feed')
+    const happened = (type: string, variant: string, classification: string, count: number) =>
+      db.run(sql`
+        insert into message_events (id, account_id, message_id, type, at, data)
+        select gen_random_uuid(), account_id, id, ${type}, now(),
+               jsonb_build_object('classification', ${classification}::text, 'url', 'https://example.com/' || n)
+          from (select * from messages where campaign_id = ${id} and variant = ${variant} order by id limit ${count}) m
+         cross join generate_series(1, 2) n`)
+    // Opens say nothing here.
+    await happened('open', 'A', 'human', 6)
+    for (const [variant, classification, count] of clicks)
+      await happened('click', variant, classification, count)
+    await jobsOf(db, () => new Date(Date.now() + hours * 3_600_000))('winner', 'follow', 'feed')
+    const rest = (await messagesOf(id)).filter(({ variant }) => variant === 'R')
+    assert.equal(rest.length, 18)
+    return [...new Set(rest.map(({ subject, status }) => `${subject} ${status}`))].join()
+  }
+
+  test('by clicks gives the rest what more people clicked in, once the time is over', async () => {
+    assert.equal(await winnerAfter(1.9, [['B', 'human', 3]]), 'This held')
+    assert.equal(await winnerAfter(2.1, [['B', 'human', 1]]), 'That queued')
+    // People count, not their clicks; through a proxy only people click.
+    assert.equal(
+      await winnerAfter(2.1, [
+        ['A', 'human', 2],
+        ['B', 'human', 2],
+        ['B', 'privacy_proxy', 3],
+      ]),
+      'That queued',
+    )
+  })
+
+  test('by clicks leaves robots out, and even is A', async () => {
+    assert.equal(
+      await winnerAfter(2.1, [
+        ['B', 'robot', 6],
+        ['A', 'human', 1],
+      ]),
+      'This queued',
+    )
+    assert.equal(
+      await winnerAfter(2.1, [
+        ['A', 'human', 3],
+        ['B', 'human', 3],
+        ['B', 'robot', 6],
+      ]),
+      'This queued',
+    )
+    assert.equal(await winnerAfter(2.1, []), 'This queued')
+  })
+
   test('in halves has no rest; of a few people everybody has a version', async () => {
     const me = await owner()
     const of = async (count: number, splitRule: number) => {

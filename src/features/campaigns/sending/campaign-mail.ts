@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
-import type { DueRow } from '../../messages/delivery-queries.ts'
+import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
 import type { CampaignMail } from '../../messages/settle.ts'
@@ -16,6 +16,7 @@ import {
   type Variant,
 } from '../render-campaign.ts'
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
+import { findFile } from './file-queries.ts'
 import { interruptedReason } from './follow-campaigns.ts'
 import {
   findContent,
@@ -32,9 +33,14 @@ type Known = { askedAt: number; running: Promise<Running | undefined> }
 
 // So long a pause may go unnoticed.
 const freshMs = 500
+const mostFileBytes = 64 * 1024 * 1024
 
 export function campaignMail(needs: MailNeeds): CampaignMail {
   const known = new LRUCache<string, Known>({ max: 100 })
+  const files = new LRUCache<string, AttachmentRow>({
+    maxSize: mostFileBytes,
+    sizeCalculation: ({ content }) => content.length + 1,
+  })
 
   function runningOf(ref: Ref): Promise<Running | undefined> {
     const before = known.get(ref.id)
@@ -45,10 +51,20 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
     return running
   }
 
+  async function fileOf(ref: Ref): Promise<AttachmentRow> {
+    const file = files.get(ref.id) ?? { ...(await findFile(needs.db, ref)), content_id: null }
+    files.set(ref.id, file)
+    return file
+  }
+
   return {
     async write(due) {
-      const running = await runningOf({ account_id: due.account_id, id: due.campaign_id ?? '' })
-      return running && write(needs, running, due)
+      const ref = { account_id: due.account_id, id: due.campaign_id ?? '' }
+      const running = await runningOf(ref)
+      const written = running && (await write(needs, running, due))
+      return running?.compiled.campaign.extras.attachmentUrl && written
+        ? { ...written, files: [await fileOf(ref)] }
+        : written
     },
     async interrupt(tx, messageIds) {
       await lockCampaignsOf(tx, messageIds)

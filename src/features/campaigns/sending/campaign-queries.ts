@@ -3,6 +3,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql } from '../../../kernel/sql.ts'
 import type { AbTest } from '../campaign-row.ts'
+import type { Warmed, Warmup } from './warm-up.ts'
 
 export type Ref = { account_id: string; id: string }
 
@@ -38,6 +39,8 @@ export type SendingRow = Ref & {
   followed: string | null
   followed_to: string | null
   fed_to: string | null
+  warmup: Warmup | null
+  warmed: Warmed | null
 }
 
 const Sending = row<SendingRow>({
@@ -55,11 +58,14 @@ const Sending = row<SendingRow>({
   followed: maybe(text),
   followed_to: maybe(text),
   fed_to: maybe(text),
+  warmup: json(),
+  warmed: json(),
 })
 
 const columns = sql`
   c.account_id, c.id, c.in_force, c.key_id, k.daily_cap, c.ab_test, c.winner, c.started_at, c.modified_at,
-  c.frozen_at, c.spent_at, c.followed, c.followed_to, c.fed_to`
+  c.frozen_at, c.spent_at, c.followed, c.followed_to, c.fed_to, c.warmed,
+  case when c.extras @> '{"ipWarmupEnable": true}' then c.extras end as warmup`
 
 /**
  * The campaign's turn: whoever changes the state of its messages in bulk, or puts them into the queue, has this first

@@ -3,8 +3,9 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { firstOfAll, Ref } from './campaign-queries.ts'
+import type { Warmed } from './warm-up.ts'
 
-export function listHungry(db: Db) {
+export function listHungry(db: Db, now: Date) {
   return db.many(
     Ref,
     sql`
@@ -13,6 +14,7 @@ export function listHungry(db: Db) {
       from campaigns c
      where c.in_force = 'in_process'
        and c.spent_at is not null
+       and (c.rests_until is null or c.rests_until <= ${now})
        and exists (select 1
                      from messages m
                     where m.account_id = c.account_id
@@ -65,6 +67,15 @@ export function feed(db: Db, { account_id, id }: Ref, { lane, limit, after, at }
       on conflict (message_id) do nothing)
     select count(*)::int as fed, (select id from next order by id desc limit 1) as last from next`,
   )
+}
+
+/** Once its day's quota is fed, the campaign rests until the next. */
+export function markWarmed(db: Db, { account_id, id }: Ref, warmed: Warmed, restsUntil: Date | null) {
+  return db.run(sql`
+    update campaigns
+       set warmed = ${JSON.stringify(warmed)}, rests_until = ${restsUntil}
+     where account_id = ${account_id}
+       and id = ${id}`)
 }
 
 export function markFed(db: Db, { account_id, id }: Ref, last: string) {

@@ -1,5 +1,6 @@
 import type { Db } from '../../../kernel/db.ts'
 import { hasAny, listFinished, lockFree, markSent, type Ref } from './campaign-queries.ts'
+import { deleteFile } from './file-queries.ts'
 import { findWinner, listUndecided, setWinner } from './winner-queries.ts'
 
 /** A campaign is sent when nothing of it is left; what waits for a retry keeps it going. */
@@ -12,6 +13,7 @@ async function finishCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   if (campaign?.in_force !== 'in_process' || campaign.followed !== 'in_process') return
   if ((await hasAny(tx, ref, ['queued', 'held'])).left) return
   await markSent(tx, ref, now)
+  await deleteFile(tx, ref)
 }
 
 export async function decideTests(db: Db, now: Date, stopping: AbortSignal): Promise<void> {

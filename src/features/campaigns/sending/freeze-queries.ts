@@ -5,13 +5,18 @@ import { type Sql, sql } from '../../../kernel/sql.ts'
 import type { AbTest } from '../campaign-row.ts'
 import { type Recipients, type ResolvedRecipients, recipientRows } from '../recipients-queries.ts'
 import { Ref } from './campaign-queries.ts'
+import { lacksFile } from './file-queries.ts'
 
+/** Of those with a file, only where it is there. */
 export function listUnfrozen(db: Db) {
   return db.many(
     Ref,
     sql`
     -- all accounts: the job serves them all
-    select account_id, id from campaigns where in_force = 'in_process' and frozen_at is null order by id`,
+    select account_id, id
+      from campaigns c
+     where in_force = 'in_process' and frozen_at is null and not ${lacksFile}
+     order by id`,
   )
 }
 
@@ -93,20 +98,30 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
         from (select r.*, ordered_uuid(${ms}::bigint, n) as id
                 from (${withVariants(campaign, recipientRows(account_id, recipients))}) r) made
       returning id, status, recipient),
-    blocked as (
+    blocked as (${blockingOf(campaign, at)}),
+    counted as (${countingOf(campaign, at)})
+    select count(*)::int as total, count(*) filter (where status <> 'suppressed')::int as waiting from listed`,
+  )
+}
+
+/** Why somebody is not written to, as delivery would say. */
+function blockingOf({ account_id }: Ref, at: Date): Sql {
+  return sql`
       insert into message_events (id, account_id, message_id, type, at, data)
-      select ordered_uuid(${ms}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
-             ${at}::timestamptz, jsonb_build_object('reason', coalesce(s.reason, 'unsubscribe'))
+      select ordered_uuid(${at.getTime()}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
+             ${at}::timestamptz, jsonb_build_object('reason', coalesce(
+               s.reason,
+               (select 'manual'
+                  from blocked_domains d
+                 where d.account_id = ${account_id} and d.domain = split_part(l.recipient, '@', -1)),
+               'unsubscribe'))
         from listed l
         left join lateral (select reason
                              from suppressions
                             where account_id = ${account_id}
                               and email in (l.recipient, erased_name(l.recipient))
                             limit 1) s on true
-       where l.status = 'suppressed'),
-    counted as (${countingOf(campaign, at)})
-    select count(*)::int as total, count(*) filter (where status <> 'suppressed')::int as waiting from listed`,
-  )
+       where l.status = 'suppressed'`
 }
 
 /** What no trigger tells: it would look at a million rows one by one. */

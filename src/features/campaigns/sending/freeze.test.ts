@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { json, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { countRecipients } from '../recipients-queries.ts'
 import { jobsOf, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
 import { people, stepsWith } from './fixtures/steps.ts'
 
@@ -56,6 +57,70 @@ describe('freezing', () => {
     assert.equal((await progress(db, id)).sum, 6)
   })
 
+  test('stops at blocked domains, those of the account alone', async () => {
+    const [me, other] = [await owner(), await owner()]
+    for (const [{ accountId }, domain] of [
+      [me, 'blocked.example'],
+      [other, 'example.org'],
+    ] as const)
+      await db.run(sql`insert into blocked_domains (account_id, domain, created_at)
+                       values (${accountId}, ${domain}, now())`)
+    const emails = ['a@blocked.example', 'b@sub.blocked.example', 'c@example.org', 'd@blocked.example']
+    const recipients = { listIds: [await makeList(db, me, emails)] }
+    await db.run(sql`update contacts set status = 'unsubscribed' where email = 'd@blocked.example'`)
+    assert.deepEqual(await countRecipients(db, me.accountId, recipients), {
+      total: 4,
+      sendable: 2,
+      suppressed: 1,
+      unsubscribed: 1,
+    })
+    const id = await makeCampaign(db, me, { recipients })
+    await run('freeze')
+    assert.deepEqual(
+      (await messagesOf(id)).map(({ recipient, status, reason }) => [recipient, status, reason]),
+      [
+        ['a@blocked.example', 'suppressed', 'manual'],
+        ['b@sub.blocked.example', 'queued', null],
+        ['c@example.org', 'queued', null],
+        ['d@blocked.example', 'suppressed', 'manual'],
+      ],
+    )
+  })
+
+  test('waits for the file; where that cannot be had the campaign is interrupted and says why', async () => {
+    const me = await owner()
+    const recipients = { listIds: [await makeList(db, me, people(2))] }
+    const attachmentUrl = 'https://files.example/a.pdf'
+    const id = await makeCampaign(db, me, { recipients, extras: { attachmentUrl } })
+    let minutes = 0
+    let file: Buffer | undefined
+    let asked = 0
+    const fetchAttachment = async () => {
+      asked++
+      if (file) return file
+      throw new Error('it answered 404')
+    }
+    const now = () => new Date(Date.now() + minutes * 60_000)
+    const steps = jobsOf(db, now, () => {}, fetchAttachment)
+    for (; minutes < 2; minutes++) {
+      await steps('attach', 'attach', 'freeze')
+      assert.deepEqual([(await progress(db, id)).status, asked], ['in_process', minutes + 1])
+    }
+    await steps('attach', 'freeze')
+    const { status, held_reason, sum } = await progress(db, id)
+    assert.deepEqual([status, sum], ['suspended', 0])
+    assert.match(held_reason ?? '', /https:\/\/files\.example\/a\.pdf could not be read: it answered 404\./)
+    file = Buffer.alloc(4 * 1024 * 1024 + 1)
+    await resume(db, id)
+    for (minutes = 10; minutes < 13; minutes++) await steps('attach', 'freeze')
+    assert.match((await progress(db, id)).held_reason ?? '', /larger than 4 MB/)
+    file = Buffer.from('file')
+    await resume(db, id)
+    minutes = 20
+    await steps('attach', 'attach', 'freeze')
+    assert.deepEqual([(await progress(db, id)).sum, asked], [2, 7])
+  })
+
   test('counts against cap and quota; without room the campaign waits, and resume asks again', async () => {
     const me = await owner({ dailyCap: 3 })
     const list = await makeList(db, me, people(5))
@@ -103,6 +168,25 @@ describe('freezing', () => {
     const { status, total } = await progress(db, id)
     assert.deepEqual([status, total], ['sent', 0])
   })
+})
+
+test('a campaign that warms an address up feeds its quota of the day, which grows', async () => {
+  const me = await owner()
+  const recipients = { listIds: [await makeList(db, me, people(100))] }
+  const extras = { ipWarmupEnable: true, initialQuota: 20, increaseRate: 50 }
+  const id = await makeCampaign(db, me, { recipients, extras })
+  let hours = 0
+  const steps = jobsOf(db, () => new Date(Date.now() + hours * 3_600_000))
+  await steps('freeze')
+  const fed = async (after: number) => {
+    hours += after
+    await steps('feed')
+    await steps('feed')
+    return queued(id)
+  }
+  assert.deepEqual([await fed(0), await fed(23), await fed(2)], [20, 20, 50])
+  // A day in which nothing could go does not count.
+  assert.deepEqual([await fed(23), await fed(48), await fed(25)], [50, 95, 100])
 })
 
 test('a scheduled campaign starts when its time has come', async () => {

@@ -52,7 +52,13 @@ const engine = startDelivery({
   track: async (_, html) => html,
   campaigns: campaignMail({ db, unsubscribeKeys: async () => keys, baseUrl: 'https://mail.test' }),
 })
-const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })
+const fetched: string[] = []
+const fetchAttachment = async (url: string) => {
+  fetched.push(url)
+  return Buffer.from('the programme')
+}
+const needs = { log: silentLog, now, wake: engine.wake, fetchAttachment }
+const jobs = startJobs(campaignJobs(needs), { db, log: silentLog, now })
 after(async () => {
   await jobs.stop()
   await engine.stop()
@@ -99,6 +105,23 @@ describe('a running campaign', () => {
     const names = mail.headers.map(({ key }) => key)
     for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id', 'feedback-id'])
       assert.ok(names.includes(name), name)
+  })
+
+  test('carries its file, which is fetched once', async () => {
+    const attachmentUrl = 'https://files.example/programme.pdf'
+    const { id, got } = await start(40, 'file', { extras: { attachmentUrl } })
+    await reaches(id, 'sent')
+    assert.deepEqual(fetched, [attachmentUrl])
+    for (const { raw } of got()) {
+      const { attachments } = await PostalMime.parse(raw)
+      const [file] = attachments
+      assert.deepEqual(
+        [attachments.length, file?.filename, file?.mimeType],
+        [1, 'programme.pdf', 'application/pdf'],
+      )
+      assert.equal(Buffer.from(file?.content as ArrayBuffer).toString(), 'the programme')
+    }
+    assert.equal(got().length, 40)
   })
 
   test('stops within a second of a pause, and resume sends the rest, nothing twice', async () => {

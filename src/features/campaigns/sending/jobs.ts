@@ -1,17 +1,19 @@
 // Everything that moves campaigns along, in every worker process.
 import type { Job } from '../../../kernel/job.ts'
 import type { Log } from '../../../kernel/log.ts'
+import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 import { startDue } from './campaign-queries.ts'
 import { feedCampaigns } from './feed-campaigns.ts'
+import { fetchFiles } from './fetch-file.ts'
 import { decideTests, finishCampaigns } from './finish-campaigns.ts'
 import { followCampaigns } from './follow-campaigns.ts'
 import { freezeCampaigns } from './freeze-campaigns.ts'
 
-type Needs = { log: Log; now: () => Date; wake: () => void }
+type Needs = { log: Log; now: () => Date; wake: () => void; fetchAttachment?: FetchAttachment }
 
 const eachSecond = { everySeconds: 1, claimsItsOwn: true } as const
 
-export const campaignJobs = ({ log, now, wake }: Needs): Job[] => [
+export const campaignJobs = ({ log, now, wake, fetchAttachment }: Needs): Job[] => [
   {
     name: 'campaigns.start',
     ...eachSecond,
@@ -20,6 +22,7 @@ export const campaignJobs = ({ log, now, wake }: Needs): Job[] => [
       await finishCampaigns(db, at)
     },
   },
+  { name: 'campaigns.attach', ...eachSecond, run: (db, at) => fetchFiles({ db, fetchAttachment }, at) },
   {
     name: 'campaigns.freeze',
     ...eachSecond,

@@ -1,4 +1,5 @@
-// The winner of an A/B test: the subject that more people opened, or clicked in. Even is A.
+// The winner of an A/B test: the subject that more people opened, or clicked in. Even is A. A proxy opens what nobody
+// reads, but only people click through one.
 import type { Db } from '../../../kernel/db.ts'
 import { json, row } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
@@ -24,6 +25,7 @@ export function listUndecided(db: Db, now: Date) {
 const Winner = row<{ winner: 'A' | 'B' }>({ winner: json() })
 
 export function findWinner(db: Db, { account_id, id }: Ref, event: 'open' | 'click') {
+  const people = event === 'open' ? ['human'] : ['human', 'privacy_proxy']
   return db.one(
     Winner,
     sql`
@@ -38,7 +40,7 @@ export function findWinner(db: Db, { account_id, id }: Ref, event: 'open' | 'cli
                     where e.account_id = m.account_id
                       and e.message_id = m.id
                       and e.type = ${event}
-                      and e.data ->> 'classification' = 'human')`,
+                      and e.data ->> 'classification' = any(${people}::text[]))`,
   )
 }
 

@@ -11,6 +11,7 @@ import type { UsedTemplate } from '../../transactional/template-queries.ts'
 import { renderContent } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
 import { type Language, languageOf } from './scenario.ts'
+import type { StepFiles } from './step-files.ts'
 import type { DueRun, UsedKey } from './step-queries.ts'
 
 /** Read once for all runs of a portion. */
@@ -21,6 +22,7 @@ export type StepNeeds = {
   keyOf: (id: string) => Promise<UsedKey>
   settingsOf: (accountId: string) => Promise<Settings>
   templateOf: (accountId: string, id: number) => Promise<UsedTemplate | undefined>
+  files: StepFiles
 }
 
 /** Throws a refusal where the step cannot be sent as things are. */
@@ -41,7 +43,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
     recipient,
     subject,
     parts: { from, to: [recipient], replyTo: replyToOf(template), html, headers: links.headers },
-    attachments: [],
+    attachments: template?.attachment_url ? [needs.files.get(template.attachment_url)] : [],
     tags: template && template.tag !== '' ? [template.tag] : [],
     templateId: template?.id,
     automationId: run.automation_id ?? undefined,

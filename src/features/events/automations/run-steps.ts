@@ -9,9 +9,11 @@ import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
 import { findTemplate } from '../../transactional/template-queries.ts'
+import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 import { prepareStep, type StepNeeds } from './prepare-step.ts'
 import type { Step } from './queries.ts'
 import { languageOf, scenarioSteps } from './scenario.ts'
+import { openStepFiles, type StepFiles } from './step-files.ts'
 import {
   claimRuns,
   type DueRun,
@@ -23,7 +25,13 @@ import {
   type UsedAutomation,
 } from './step-queries.ts'
 
-export type AutomationNeeds = { db: Db; log: Log; baseUrl: string; unsubscribeKeys: FindUnsubscribeKeys }
+export type AutomationNeeds = {
+  db: Db
+  log: Log
+  baseUrl: string
+  unsubscribeKeys: FindUnsubscribeKeys
+  fetchAttachment: FetchAttachment
+}
 
 const portion = 50
 // So that a stopping process does not wait for a long queue; the job comes back at once.
@@ -33,11 +41,25 @@ const budgetMs = 2_000
 
 /** Not to be called inside a transaction: each portion has its own. */
 export async function runAutomations(needs: AutomationNeeds, now: Date): Promise<void> {
-  for (let i = 0; i < portionsInTurn; i++) if ((await runPortion(needs, now)) === 0) return
+  const files = openStepFiles(needs.fetchAttachment)
+  for (let i = 0; i < portionsInTurn; i++) if ((await runPortion(needs, now, files)) === 0) return
 }
 
 /** Gives how many runs it took. */
-export async function runPortion(needs: AutomationNeeds, now: Date): Promise<number> {
+export async function runPortion(
+  needs: AutomationNeeds,
+  now: Date,
+  files: StepFiles = openStepFiles(needs.fetchAttachment),
+): Promise<number> {
+  for (;;) {
+    const taken = await tryPortion(needs, now, files)
+    if (!files.isWanting()) return taken
+    await files.fetchWanted()
+  }
+}
+
+/** Nothing is written where a file is wanting. */
+async function tryPortion(needs: AutomationNeeds, now: Date, files: StepFiles): Promise<number> {
   const unsubscribeKeys = await needs.unsubscribeKeys()
   return needs.db.transaction(async (db) => {
     const runs = await claimRuns(db, now, portion)
@@ -45,8 +67,10 @@ export async function runPortion(needs: AutomationNeeds, now: Date): Promise<num
     const found = await holdAutomations(db, runs.flatMap(automationOf))
     const automations = new Map(found.map((one) => [one.id, one]))
     const { baseUrl, log } = needs
-    const work = { log, automations, steps: { now, baseUrl, unsubscribeKeys, ...readers(db) } }
-    const moves = await queueSteps(db, await decideAll(work, runs), now)
+    const work = { log, automations, steps: { now, baseUrl, unsubscribeKeys, files, ...readers(db) } }
+    const decided = await decideAll(work, runs)
+    if (files.isWanting()) return 0
+    const moves = await queueSteps(db, decided, now)
     await moveRuns(db, moves, now)
     const stopped = moves.filter(({ reason }) => reason === 'suppressed')
     if (stopped.length > 0) await forgetErased(db, stopped)

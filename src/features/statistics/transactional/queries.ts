@@ -1,4 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
+import { firstUuidAt } from '../../../kernel/id.ts'
 import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Range } from '../../../kernel/v3/dates.ts'
@@ -20,6 +21,19 @@ const word = sql`
 
 const byPeople = ({ robots }: Counted) =>
   robots ? sql`` : sql`and e.data ->> 'classification' is distinct from 'robot'`
+
+const dayMs = 24 * 3_600_000
+const idOf = (at: Date, ms: number) => firstUuidAt(at.getTime() + ms)
+
+/**
+ * Identifiers begin with the time at which a thing was written down, by which the index finds them. An event is written
+ * after it happened, a message when it is accepted; a day is left for clocks that differ.
+ */
+const writtenIn = {
+  events: ({ since }: Range) => sql`and e.id >= ${idOf(since, -dayMs)}`,
+  messages: ({ since, until }: Range) =>
+    sql`and m.id >= ${idOf(since, -dayMs)} and m.id < ${idOf(until, dayMs)}`,
+}
 
 export type EventFilter = Range & {
   words?: ReportWord[]
@@ -86,6 +100,7 @@ export function listEmailEvents(db: Db, accountId: string, wanted: Wanted) {
                and e.type <> 'sent'
                and e.at >= ${filter.since}
                and e.at < ${filter.until}
+               ${writtenIn.events(filter)}
                ${byPeople(counted)}
                ${ofMessage(filter)}
             union all
@@ -94,6 +109,7 @@ export function listEmailEvents(db: Db, accountId: string, wanted: Wanted) {
              where m.account_id = ${accountId}
                and m.created_at >= ${filter.since}
                and m.created_at < ${filter.until}
+               ${writtenIn.messages(filter)}
                ${ofMessage(filter)}) events
      where true
        ${when(filter.words, (words) => sql`and word = any(${words}::text[])`)}
@@ -165,6 +181,7 @@ export function countEvents(db: Db, accountId: string, { range, tag, byDay }: Of
              where e.account_id = ${accountId}
                and e.at >= ${range.since}
                and e.at < ${range.until}
+               ${writtenIn.events(range)}
                ${byPeople(counted)}
                ${ofMessage({ ...range, tag })}) events
      group by day`,
@@ -183,6 +200,7 @@ export function countRequests(db: Db, accountId: string, { range, tag, byDay }: 
              where m.account_id = ${accountId}
                and m.created_at >= ${range.since}
                and m.created_at < ${range.until}
+               ${writtenIn.messages(range)}
                ${ofMessage({ ...range, tag })}) accepted
      group by day`,
   )

@@ -103,6 +103,53 @@ describe('reports', () => {
   })
 })
 
+describe('opens and clicks of machines', () => {
+  test('are reported as the filters of the account say; loads by a proxy have a word of their own', async () => {
+    const { key } = await app.makeAccount()
+    const read = async (path: string) => (await app.call('GET', `/v3/smtp/statistics/${path}`, { key })).body
+    const acts = ['open', 'click', 'robot', 'proxy']
+    for (const act of acts) {
+      const to = [{ email: simulated(act) }]
+      const html = { subject: 'Hello', htmlContent: '<p><a href="https://shop.example/">Hi</a></p>' }
+      const body = { sender: { email: 'shop@example.com' }, to, ...html }
+      assert.equal((await app.call('POST', '/v3/smtp/email', { key, body })).status, 201)
+    }
+    const filters = (robots: boolean, proxies: boolean) =>
+      app.call('PUT', '/api/v1/settings', {
+        key,
+        body: { exclude_robot_activity: robots, exclude_privacy_proxy_opens: proxies },
+      })
+    const words = async (): Promise<string[]> =>
+      (await read('events')).events.map(({ event }: Event) => event)
+    const count = (all: string[], word: string) => all.filter((one) => one === word).length
+    await filters(false, false)
+    await until(async () => {
+      const all = await words()
+      return count(all, 'delivered') === 4 && all.includes('loadedByProxy') && count(all, 'clicks') >= 2
+    }, 'all to have acted')
+    const raw = await words()
+    for (const [robots, proxies] of [
+      [false, false],
+      [false, true],
+      [true, false],
+      [true, true],
+    ] as const) {
+      await filters(robots, proxies)
+      const listed = await words()
+      const opens = count(listed, 'opened') + (proxies ? 0 : count(listed, 'loadedByProxy'))
+      const { reports } = await read('reports?days=1')
+      const { range, ...whole } = await read('aggregatedReport?days=1')
+      const { date, ...today } = reports[0]
+      assert.equal(range, `${date}|${date}`)
+      assert.deepEqual(whole, today)
+      assert.deepEqual([whole.requests, whole.opens, whole.clicks], [4, opens, count(listed, 'clicks')])
+      assert.ok(whole.uniqueOpens <= opens && whole.uniqueClicks <= whole.clicks)
+      assert.equal(count(listed, 'loadedByProxy'), count(raw, 'loadedByProxy'))
+      if (robots) assert.ok(count(listed, 'clicks') < count(raw, 'clicks'))
+    }
+  })
+})
+
 describe('the log', () => {
   test('lists mail of an address or a message, and reads one with its events', async () => {
     assert.equal((await get('/v3/smtp/emails')).code, 'missing_parameter')

@@ -14,9 +14,12 @@ import { findContact } from '../../contacts/contacts/queries.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
 import { queueMessages } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
+import type { FetchAttachment } from '../v3/attachments.ts'
 import { renderContent } from '../v3/render.ts'
+import { refuseTooMany } from './limit.ts'
 import { insertOptin } from './queries.ts'
 import { type FindOptinKeys, writeOptinToken } from './tokens.ts'
 
@@ -33,9 +36,10 @@ export const OptinBody = closed({
 })
 export type OptinBody = Static<typeof OptinBody>
 
-export type OptinNeeds = { baseUrl: string; optinKeys: FindOptinKeys }
+export type OptinNeeds = { baseUrl: string; optinKeys: FindOptinKeys; fetchAttachment: FetchAttachment }
 
 type Asked = {
+  files: AttachedFiles
   email: string
   attributes: Record<string, Value>
   include: string[]
@@ -44,9 +48,15 @@ type Asked = {
 }
 
 /** Whether there was no contact of this address yet. */
-export async function askOptin(ctx: Ctx, body: OptinBody, needs: OptinNeeds): Promise<boolean> {
-  const asked = await readAsked(ctx, body)
+export async function askOptin(
+  ctx: Ctx,
+  body: OptinBody,
+  needs: OptinNeeds,
+  files: AttachedFiles,
+): Promise<boolean> {
+  const asked = { ...(await readAsked(ctx, body)), files }
   const template = await readTemplateOf(ctx, body.templateId)
+  await refuseTooMany(ctx, asked.email)
   const { accountId, keyId } = ctx.caller
   const token = { accountId, id: newUuid() }
   const link = `${needs.baseUrl}/c/${writeOptinToken(await needs.optinKeys(), token)}`
@@ -64,7 +74,7 @@ export async function askOptin(ctx: Ctx, body: OptinBody, needs: OptinNeeds): Pr
   return (await findContact(ctx.db, accountId, { email: asked.email })) === undefined
 }
 
-async function readAsked(ctx: Ctx, body: OptinBody): Promise<Asked> {
+async function readAsked(ctx: Ctx, body: OptinBody): Promise<Omit<Asked, 'files'>> {
   const { email, sms, attributes } = await readBody(ctx, { email: body.email, attributes: body.attributes })
   if (email === undefined) throw missingParameter({ message: 'email is missing', param: 'email' })
   const redirectUrl = readUrl(body.redirectionUrl, 'redirectionUrl')
@@ -127,7 +137,7 @@ async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: st
 
 type Rendered = Awaited<ReturnType<typeof renderContent>>
 
-function messageOf(ctx: Ctx, { email }: Asked, template: UsedTemplate, { subject, html }: Rendered) {
+function messageOf(ctx: Ctx, { email, files }: Asked, template: UsedTemplate, { subject, html }: Rendered) {
   const { sender: from } = template
   const read = given(template.reply_to ?? '') === undefined ? undefined : readAddress(template.reply_to ?? '')
   const replyTo = read && !('fault' in read) ? [read] : undefined
@@ -140,7 +150,7 @@ function messageOf(ctx: Ctx, { email }: Asked, template: UsedTemplate, { subject
     recipient: { email },
     subject,
     parts: { from, to: [{ email }], replyTo, html, headers: [] },
-    attachments: [],
+    attachments: filesFor(template, files),
     tags: [template.tag],
     templateId: template.id,
     messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,

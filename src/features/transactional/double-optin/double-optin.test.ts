@@ -198,3 +198,35 @@ test('a link of an older key is read, one of another purpose is not', () => {
   const foreign = writeOptinToken(tokenKeysOf(secrets, 'posthorn unsubscribe'), token)
   assert.equal(readOptinToken(optinKeysOf(secrets), foreign), undefined)
 })
+
+describe('an address', () => {
+  test('is asked a few times an hour and a day; other addresses and accounts are not concerned', async () => {
+    const { ask, call } = await setUp()
+    const statuses = async (count: number) => {
+      const replies = await Promise.all(Array.from({ length: count }, () => ask()))
+      return replies.map(({ status }) => status).sort()
+    }
+    // At the same time as well.
+    assert.deepEqual(await statuses(5), [201, 201, 201, 429, 429])
+    const refused = await ask()
+    assert.deepEqual([refused.status, refused.body.code], [429, 'too_many_requests'])
+    assert.doesNotMatch(refused.body.message, /ann|contact/i)
+    const wait = Number(refused.headers.get('retry-after'))
+    assert.ok(wait > 3_500 && wait <= 3_600, String(wait))
+    assert.equal((await ask({ email: 'ben@example.com' })).status, 201)
+    assert.equal((await (await setUp()).ask()).status, 201)
+    const hour = 3_600_000
+    const before = offsetMs
+    const later: number[] = []
+    for (let i = 1; i <= 3; i++) {
+      offsetMs = before + i * hour + 1_000 * i
+      later.push((await statuses(3)).filter((status) => status === 201).length)
+    }
+    assert.deepEqual(later, [3, 3, 1])
+    offsetMs = before + 25 * hour
+    assert.deepEqual(await statuses(1), [201])
+    offsetMs = before
+    const { body } = await call('GET', '/api/v1/messages?to=ann@example.com')
+    assert.equal(body.data.length, 11)
+  })
+})

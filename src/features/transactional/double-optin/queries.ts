@@ -42,6 +42,34 @@ export function insertOptin(db: Db, one: NewOptin) {
             ${one.exclude_list_ids}, ${one.redirect_url}, ${one.key_id}, ${one.created_at})`)
 }
 
+type Asked = { accountId: string; email: string }
+
+/** Until the transaction ends nobody else asks this address. */
+export function takeTurn(db: Db, { accountId, email }: Asked) {
+  return db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`optin ${accountId} ${email}`}, 0))`)
+}
+
+const AskedAt = row<{ created_at: Date }>({ created_at: time })
+
+/** When it was asked, the last time first. */
+export function listAsked(
+  db: Db,
+  { accountId, email }: Asked,
+  { since, limit }: { since: Date; limit: number },
+) {
+  return db.many(
+    AskedAt,
+    sql`
+    select created_at
+      from double_optins
+     where account_id = ${accountId}
+       and email = ${email}
+       and created_at > ${since}
+     order by created_at desc
+     limit ${limit}`,
+  )
+}
+
 export function findOptin(db: Db, { accountId, id }: OptinToken) {
   return db.maybe(
     Optin,

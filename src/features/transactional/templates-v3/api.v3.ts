@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
+import { prepared } from '../../../kernel/prepared.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
 import { mapOf, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
@@ -12,6 +13,7 @@ import {
   senderUnverified,
 } from '../../accounts/usage/refusals.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
+import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { isOptinTag } from '../double-optin/ask-optin.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { fetchHtml } from '../v3/fetch-html.ts'
@@ -39,6 +41,7 @@ const Template = closed({
   toField: Text,
   tag: Text,
   htmlContent: Text,
+  attachmentUrl: Text,
   createdAt: Time,
   modifiedAt: Time,
   doiTemplate: Type.Optional(Type.Boolean()),
@@ -56,6 +59,7 @@ function show(row: TemplateRow): Static<typeof Template> {
     toField: row.to_field,
     tag: row.tag,
     htmlContent: row.html,
+    attachmentUrl: row.attachment_url ?? '',
     createdAt: row.created_at.toISOString(),
     modifiedAt: row.updated_at.toISOString(),
   }
@@ -155,30 +159,36 @@ export const deleteTemplateV3 = operation({
   return null
 })
 
-export const testTemplateV3 = operation({
-  ...shared,
-  name: 'template.test',
-  http: 'POST /v3/smtp/templates/{templateId}/sendTest',
-  summary: 'Send a template to its authors as a test',
-  effect: 'irreversible',
-  params,
-  body: closed({ emailTo: optional(Type.Array(Text)) }),
-  status: 204,
-  reply: Type.Null(),
-  refusals: [
-    notFound,
-    contentMissing,
-    templateInvalid,
-    recipientSuppressed,
-    senderDomainNotAllowed,
-    senderUnverified,
-    dailyCapReached,
-    monthlyQuotaReached,
-  ],
-}).run(async (ctx, { params: { templateId }, body }) => {
-  await sendTest(ctx, templateId, body.emailTo ?? [])
-  return null
-})
+const attached = prepared<AttachedFiles>()
+
+export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
+  operation({
+    ...shared,
+    name: 'template.test',
+    http: 'POST /v3/smtp/templates/{templateId}/sendTest',
+    summary: 'Send a template to its authors as a test',
+    effect: 'irreversible',
+    params,
+    body: closed({ emailTo: optional(Type.Array(Text)) }),
+    prepare: async (ctx, input) =>
+      attached.put(input, await fetchFilesOf(ctx, fetchAttachment, [input.params.templateId])),
+    status: 204,
+    reply: Type.Null(),
+    refusals: [
+      notFound,
+      contentMissing,
+      templateInvalid,
+      recipientSuppressed,
+      senderDomainNotAllowed,
+      senderUnverified,
+      dailyCapReached,
+      monthlyQuotaReached,
+    ],
+  }).run(async (ctx, input) => {
+    const test = { emailTo: input.body.emailTo ?? [], files: attached.take(input) }
+    await sendTest(ctx, input.params.templateId, test)
+    return null
+  })
 
 export const previewTemplateV3 = operation({
   ...shared,

@@ -13,6 +13,7 @@ export type TemplateRow = {
   reply_to: string | null
   to_field: string
   tag: string
+  attachment_url: string | null
   is_active: boolean
   test_sent: boolean
   created_at: Date
@@ -28,6 +29,7 @@ const Template = row<TemplateRow>({
   reply_to: maybe(text),
   to_field: text,
   tag: text,
+  attachment_url: maybe(text),
   is_active: bool,
   test_sent: bool,
   created_at: time,
@@ -35,7 +37,8 @@ const Template = row<TemplateRow>({
 })
 
 const columns = sql`
-  id, name, subject, html, sender, reply_to, to_field, tag, is_active, test_sent, created_at, updated_at`
+  id, name, subject, html, sender, reply_to, to_field, tag, attachment_url, is_active, test_sent, created_at,
+  updated_at`
 
 export function findTemplateRow(db: Db, accountId: string, id: number) {
   return db.maybe(
@@ -83,9 +86,10 @@ export function insertTemplate(db: Db, accountId: string, one: TemplateFields, a
     Id,
     sql`
     insert into templates
-      (account_id, name, subject, html, sender, reply_to, to_field, tag, is_active, created_at, updated_at)
+      (account_id, name, subject, html, sender, reply_to, to_field, tag, attachment_url, is_active, created_at,
+       updated_at)
     values (${accountId}, ${one.name}, ${one.subject}, ${one.html}, ${JSON.stringify(one.sender)}, ${one.reply_to},
-            ${one.to_field}, ${one.tag}, ${one.is_active}, ${at}, ${at})
+            ${one.to_field}, ${one.tag}, ${one.attachment_url}, ${one.is_active}, ${at}, ${at})
     returning id`,
   )
 }
@@ -100,7 +104,7 @@ export function updateTemplateRow(
     update templates
        set name = ${one.name}, subject = ${one.subject}, html = ${one.html},
            sender = ${JSON.stringify(one.sender)}, reply_to = ${one.reply_to}, to_field = ${one.to_field},
-           tag = ${one.tag}, is_active = ${one.is_active}, updated_at = ${at}
+           tag = ${one.tag}, attachment_url = ${one.attachment_url}, is_active = ${one.is_active}, updated_at = ${at}
      where account_id = ${accountId}
        and id = ${id}`)
 }

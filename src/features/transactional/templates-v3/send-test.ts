@@ -5,6 +5,7 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
+import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { distinct, readMailboxes } from '../v3/addresses.ts'
 import { type Rendered, renderContent } from '../v3/render.ts'
 import { markTestSent, type TemplateRow } from './queries.ts'
@@ -12,7 +13,9 @@ import { readTemplate } from './write-template.ts'
 
 const mostTests = 50
 
-export async function sendTest(ctx: Ctx, id: number, emailTo: string[]): Promise<void> {
+type Test = { emailTo: string[]; files: AttachedFiles }
+
+export async function sendTest(ctx: Ctx, id: number, { emailTo, files }: Test): Promise<void> {
   const template = await readTemplate(ctx, id)
   const mailboxes = emailTo.map((email) => ({ email }))
   const recipients = distinct(readMailboxes(mailboxes, 'emailTo'))
@@ -22,9 +25,14 @@ export async function sendTest(ctx: Ctx, id: number, emailTo: string[]): Promise
   }
   const rendered = await renderContent({ subject: template.subject, html: template.html }, { params: {} })
   const { messageId } = newMessageId(domainOf(template.sender.email))
+  const attachments = filesFor(template, files)
   const results = await queueMessages(
     ctx.db,
-    recipients.map((recipient) => ({ ...testOf(ctx, template, rendered, recipient), messageId })),
+    recipients.map((recipient) => ({
+      ...testOf(ctx, template, rendered, recipient),
+      attachments,
+      messageId,
+    })),
   )
   const refused = results.find((result) => result instanceof Refusal)
   if (refused) throw refused
@@ -36,7 +44,7 @@ function testOf(
   template: TemplateRow,
   rendered: Rendered,
   recipient: Address,
-): Omit<Outgoing, 'messageId'> {
+): Omit<Outgoing, 'messageId' | 'attachments'> {
   const from = template.sender
   const read = template.reply_to === null ? undefined : readAddress(template.reply_to)
   const replyTo = read && !('fault' in read) ? [read] : undefined
@@ -49,7 +57,6 @@ function testOf(
     recipient,
     subject: `[TEST] ${rendered.subject}`,
     parts: { from, to: [recipient], replyTo, html: rendered.html, headers: [] },
-    attachments: [],
     tags: [],
     metadata: { test: 'true' },
     templateId: template.id,

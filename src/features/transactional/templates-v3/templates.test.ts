@@ -45,6 +45,7 @@ describe('templates', () => {
         toField: '',
         tag: 'welcome',
         htmlContent: welcome.htmlContent,
+        attachmentUrl: '',
         createdAt: 0,
         modifiedAt: 0,
         doiTemplate: false,
@@ -88,6 +89,8 @@ describe('templates', () => {
       [{ htmlContent: '<p>\n  {% if x %}</p>' }, 'invalid_parameter', /line 2, column 3/],
       [{ subject: '{{ x | nofilter }}' }, 'invalid_parameter', /subject is not a valid template.*line 1/],
       [{ replyTo: 'nobody' }, 'invalid_parameter', /replyTo/],
+      [{ attachmentUrl: 'https://a.example/x.odt' }, 'invalid_parameter', /attachmentUrl must end with/],
+      [{ attachmentUrl: 'x.pdf' }, 'invalid_parameter', /attachmentUrl must be an http/],
     ]
     for (const [body, code, message] of refused) {
       const reply = await app.call('POST', base, { body: { ...welcome, ...body } })

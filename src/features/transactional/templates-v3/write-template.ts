@@ -5,6 +5,7 @@ import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine, optional, storable } from '../../../kernel/v3/lenient.ts'
+import { readAttachmentUrl } from '../attached-file.ts'
 import { readSender } from '../v3/addresses.ts'
 import { refuseBadTemplate } from '../v3/render.ts'
 import { SenderGiven } from '../v3/send-request.ts'
@@ -28,7 +29,7 @@ export const TemplateBody = closed({
   replyTo: Text,
   toField: Text,
   tag: Text,
-  attachmentUrl: Text,
+  attachmentUrl: Type.Optional(Type.String({ description: 'Fetched and attached at every send' })),
   isActive: Type.Optional(Type.Boolean()),
 })
 
@@ -45,17 +46,15 @@ export async function createTemplate(ctx: Ctx, body: TemplateBody): Promise<numb
   if (subject === undefined) throw missingParameter({ message: 'subject is missing', param: 'subject' })
   const sender = await readSender(ctx, body.sender)
   if (!sender) throw missingParameter({ message: 'sender is missing', param: 'sender' })
-  refuseUnsupported(body)
   const html = given(body.htmlContent)
   if (html === undefined) throw missingParameter({ message: 'htmlContent is missing', param: 'htmlContent' })
-  const empty = { reply_to: null, to_field: '', tag: '', is_active: false }
+  const empty = { reply_to: null, to_field: '', tag: '', attachment_url: null, is_active: false }
   const fields = changed({ ...empty, name, subject, html }, body, sender)
   await refuseBadFields(fields)
   return Number((await insertTemplate(ctx.db, ctx.caller.accountId, fields, ctx.now)).id)
 }
 
 export async function changeTemplate(ctx: Ctx, id: number, body: TemplateBody): Promise<void> {
-  refuseUnsupported(body)
   const found = await readTemplate(ctx, id)
   const sender = (await readSender(ctx, body.sender)) ?? found.sender
   const fields = changed(found, body, sender)
@@ -75,14 +74,6 @@ export async function deleteTemplate(ctx: Ctx, id: number): Promise<void> {
   throw invalidParameter({ message: 'An active template cannot be deleted; set isActive to false first' })
 }
 
-function refuseUnsupported({ attachmentUrl }: TemplateBody): void {
-  if (given(attachmentUrl) === undefined) return
-  throw invalidParameter({
-    message: 'attachmentUrl is not supported: attach the file when you send',
-    param: 'attachmentUrl',
-  })
-}
-
 function changed(known: Omit<TemplateFields, 'sender'>, body: TemplateBody, sender: Address): TemplateFields {
   return {
     name: oneLine(given(body.templateName) ?? known.name),
@@ -92,6 +83,8 @@ function changed(known: Omit<TemplateFields, 'sender'>, body: TemplateBody, send
     reply_to: body.replyTo === undefined ? known.reply_to : readReplyTo(body.replyTo),
     to_field: storable(body.toField ?? known.to_field),
     tag: oneLine(body.tag ?? known.tag),
+    attachment_url:
+      body.attachmentUrl === undefined ? known.attachment_url : readAttachmentUrl(body.attachmentUrl),
     is_active: body.isActive ?? known.is_active,
   }
 }

@@ -7,11 +7,16 @@ import type { AttachmentGiven, SendBody } from './send-request.ts'
 /** Gets what stands at a public address; refuses private ones, redirects and what is too large. */
 export type FetchAttachment = (url: string) => Promise<Buffer>
 
-const extensions = new Set(
-  `xlsx xls ods docx docm doc csv pdf txt gif jpg jpeg png tif tiff rtf bmp cgm css shtml html htm zip xml ppt pptx
-  tar ez ics mobi msg pub eps odt mp3 m4a m4v wma ogg flac wav aif aifc aiff mp4 mov avi mkv mpeg mpg wmv pkpass
-  xlsm`.split(/\s+/),
+const words = (text: string) => text.split(/\s+/)
+/** Also of files that templates and campaigns name. */
+export const plainExtensions = new Set(
+  words(`xlsx xls ods docx docm doc csv pdf txt gif jpg jpeg png tif tiff rtf bmp cgm css shtml html htm zip xml ppt
+  pptx tar ez ics mobi msg pub eps`),
 )
+const extensions = new Set([
+  ...plainExtensions,
+  ...words('odt mp3 m4a m4v wma ogg flac wav aif aifc aiff mp4 mov avi mkv mpeg mpg wmv pkpass xlsm'),
+])
 const mostAttachments = 50
 const mostBytes = 20 * 1024 * 1024
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
@@ -24,8 +29,11 @@ export function readAttachments(attachment: SendBody['attachment']): Attachment[
       param: 'attachment',
     })
   }
-  const read = all.map(readAttachment)
-  if (read.reduce((sum, { content }) => sum + content.length, 0) <= mostBytes) return read
+  return refuseTooMuch(all.map(readAttachment))
+}
+
+export function refuseTooMuch(attachments: Attachment[]): Attachment[] {
+  if (attachments.reduce((sum, { content }) => sum + content.length, 0) <= mostBytes) return attachments
   throw payloadTooLarge({ message: 'The attachments are larger than 20 MB together.', param: 'attachment' })
 }
 
@@ -49,12 +57,15 @@ function nameOf({ name, url }: AttachmentGiven): string {
   const filename = oneLine(given(name) ?? lastPart(given(url))).slice(0, 255)
   if (filename === '')
     throw missingParameter({ message: 'name is missing in attachment', param: 'attachment' })
-  const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
-  if (filename.includes('.') && extensions.has(extension)) return filename
+  if (extensions.has(extensionOf(filename))) return filename
   throw invalidParameter({ message: `${filename} has an extension that is not allowed`, param: 'attachment' })
 }
 
-function lastPart(url: string | undefined): string {
+export function extensionOf(filename: string): string {
+  return filename.includes('.') ? filename.slice(filename.lastIndexOf('.') + 1).toLowerCase() : ''
+}
+
+export function lastPart(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) return ''
   const part = new URL(url).pathname.split('/').at(-1) ?? ''
   try {

@@ -8,10 +8,11 @@ import { readSettings } from '../../accounts/settings/settings.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
 import { readSender } from './addresses.ts'
-import { readAttachments } from './attachments.ts'
+import { readAttachments, refuseTooMuch } from './attachments.ts'
 import { type Draft, isVersioned, readDrafts } from './drafts.ts'
 import { type Rendered, renderContent } from './render.ts'
 import type { SendBody } from './send-request.ts'
@@ -29,6 +30,7 @@ export type Plan = {
 type Shared = {
   sender: Address | undefined
   attachments: Attachment[]
+  files: AttachedFiles
   tags: string[]
   scheduledAt: Date | undefined
   batchId: string | undefined
@@ -41,8 +43,8 @@ const pastAllowedMs = 5 * 60_000
 const mostStoredBytes = 256 * 1024 * 1024
 const longestTag = 255
 
-export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
-  const shared = await readShared(ctx, body)
+export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): Promise<Plan> {
+  const shared = { ...(await readShared(ctx, body)), files }
   const drafts = readDrafts(body)
   const templates = await templatesOf(ctx, drafts)
   const versions: PlannedVersion[] = []
@@ -61,7 +63,7 @@ export async function planSend(ctx: Ctx, body: SendBody): Promise<Plan> {
   }
 }
 
-async function readShared(ctx: Ctx, body: SendBody): Promise<Shared> {
+async function readShared(ctx: Ctx, body: SendBody): Promise<Omit<Shared, 'files'>> {
   const sender = await readSender(ctx, body.sender)
   const scheduledAt = readTime(ctx, body.scheduledAt)
   return {
@@ -95,6 +97,10 @@ function readBatchId(text: string | undefined): string | undefined {
   const asked = given(text)?.trim()
   if (asked === undefined || uuidForm.test(asked)) return asked?.toLowerCase()
   throw invalidParameter({ message: 'batchId must be a UUID', param: 'batchId' })
+}
+
+export function templateIdsIn({ templateId, messageVersions }: SendBody): number[] {
+  return [{ templateId }, ...(messageVersions ?? [])].flatMap((one) => one.templateId || [])
 }
 
 async function templatesOf(ctx: Ctx, drafts: Draft[]): Promise<Map<number, UsedTemplate>> {
@@ -147,7 +153,7 @@ function commonOf(ctx: Ctx, shared: Shared, draft: Draft, template: UsedTemplate
     now: ctx.now,
     source: 'api' as const,
     stream: 'transactional' as const,
-    attachments: shared.attachments,
+    attachments: refuseTooMuch([...shared.attachments, ...filesFor(template, shared.files)]),
     tags: tags.filter((one) => one !== ''),
     metadata: custom === undefined ? undefined : { 'X-Mailin-custom': custom },
     templateId: template?.id,

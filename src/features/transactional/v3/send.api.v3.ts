@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import { answer, operation } from '../../../kernel/operation.ts'
+import { prepared } from '../../../kernel/prepared.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { idempotencyInProgress, idempotencyKeyReused } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
@@ -14,12 +15,15 @@ import {
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { contentMissing, recipientSuppressed, templateInvalid } from '../../messages/refusals.ts'
 import { refuseUnverified } from '../../messages/senders/verified-sender.ts'
+import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { maxSendBytes } from '../send-request.ts'
 import { type FetchAttachment, fetchAttachments } from './attachments.ts'
 import { idempotencyKeyIn } from './headers.ts'
-import { type Plan, planSend } from './plan-send.ts'
+import { type Plan, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
 import { SendBody, secretFields } from './send-request.ts'
+
+const attached = prepared<AttachedFiles>()
 
 export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAttachment }) =>
   operation({
@@ -52,9 +56,14 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyKeyReused,
     ],
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
-    prepare: async (_ctx, input) => ({ ...input, body: await fetchAttachments(fetchAttachment, input.body) }),
+    prepare: async (ctx, input) => {
+      const body = await fetchAttachments(fetchAttachment, input.body)
+      return attached.put({ ...input, body }, await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body)))
+    },
   }).runTogether(async (db, calls) => {
-    const planned = await Promise.all(calls.map(({ ctx, input }) => refusalOr(planChecked(ctx, input.body))))
+    const planned = await Promise.all(
+      calls.map(({ ctx, input }) => refusalOr(planChecked(ctx, input.body, attached.take(input)))),
+    )
     const plans = planned.filter((one): one is Plan => !(one instanceof Refusal) && !one.isSandbox)
     const refused = await queuePlans(db, plans)
     const refusals = new Map(plans.map((plan, i) => [plan, refused[i]]))
@@ -62,8 +71,8 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
   })
 
 /** What is sent to nobody obeys the rules of the key as well. */
-async function planChecked(ctx: Ctx, body: SendBody): Promise<Plan> {
-  const plan = await planSend(ctx, body)
+async function planChecked(ctx: Ctx, body: SendBody, files: AttachedFiles): Promise<Plan> {
+  const plan = await planSend(ctx, body, files)
   const from = plan.versions[0]?.copies[0]?.from
   if (!plan.isSandbox || !from) return plan
   refuseForeignSender(ctx.caller, domainOf(from.email))

@@ -1,0 +1,33 @@
+// Gives domains up at the upstream after the last account deleted them here.
+import type { Db } from '../../kernel/db.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Transport } from '../../kernel/ports.ts'
+import { type ClaimedRemoval, claimRemovals, deleteRemoval } from './removal-queries.ts'
+
+export type RemovalNeeds = { db: Db; log: Log; transport: Pick<Transport, 'removeIdentity'> }
+
+// Upstreams allow about one such call in a second.
+const batch = 20
+const leaseSeconds = 300
+const mostAttempts = 12
+
+/** Not to be called inside a transaction: it talks to the upstream. */
+export async function removeUpstream(needs: RemovalNeeds): Promise<void> {
+  for (const claimed of await claimRemovals(needs.db, { limit: batch, leaseSeconds })) {
+    if (await isDone(needs, claimed)) await deleteRemoval(needs.db, claimed.domain)
+  }
+}
+
+async function isDone({ transport, log }: RemovalNeeds, claimed: ClaimedRemoval): Promise<boolean> {
+  const { domain, attempts, is_wanted } = claimed
+  if (is_wanted || !transport.removeIdentity) return true
+  try {
+    await transport.removeIdentity(domain)
+    return true
+  } catch (error) {
+    const isLast = attempts >= mostAttempts
+    const words = isLast ? 'and is left there' : 'and will be tried again'
+    log.warn({ err: error, domain, attempts }, `giving a domain up at the upstream failed ${words}`)
+    return isLast
+  }
+}

@@ -1,0 +1,65 @@
+// The file that a template or a campaign names by its address: read when something is sent, never kept with it.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { invalidParameter } from '../../kernel/refusals.ts'
+import { oneLine } from '../../kernel/v3/lenient.ts'
+import { readUrl } from '../../kernel/v3/url.ts'
+import { within } from '../../kernel/within.ts'
+import type { Attachment } from '../messages/queue-messages.ts'
+import { templateInvalid } from '../messages/refusals.ts'
+import { lookup } from './content-types.ts'
+import { findAttachmentUrls, type UsedTemplate } from './template-queries.ts'
+import { extensionOf, type FetchAttachment, lastPart, plainExtensions } from './v3/attachments.ts'
+
+/** By their addresses. */
+export type AttachedFiles = ReadonlyMap<string, Attachment>
+
+const param = 'attachmentUrl'
+const longestUrl = 2_048
+const mostFiles = 20
+
+/** Null when none is given. */
+export function readAttachmentUrl(text: string | undefined): string | null {
+  const url = readUrl(text, param)
+  if (url === null) return null
+  if (url.length > longestUrl)
+    throw invalidParameter({ message: `${param} must have at most ${longestUrl} characters`, param })
+  if (plainExtensions.has(extensionOf(nameOf(url)))) return url
+  throw invalidParameter({ message: `${param} must end with an extension that is allowed`, param })
+}
+
+const nameOf = (url: string) => oneLine(lastPart(url)).slice(-255)
+
+// Whoever waits for a file waits for a server of the customer's choice.
+const patienceMs = 15_000
+
+export async function fetchFile(fetch: FetchAttachment, url: string): Promise<Attachment> {
+  const late = () => new Error('it did not answer in time')
+  const content = await within(patienceMs, fetch(url), late).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error)
+    throw invalidParameter({ message: `The attachment ${url} could not be read: ${why}`, param })
+  })
+  const filename = nameOf(url)
+  return { filename, contentType: lookup(filename), contentId: null, content }
+}
+
+/** What these templates have attached; fetched outside any transaction. */
+export async function fetchFilesOf(ctx: Ctx, fetch: FetchAttachment, templateIds: number[]) {
+  const files = new Map<string, Attachment>()
+  if (templateIds.length === 0) return files
+  const ids = [...new Set(templateIds)]
+  const urls = await ctx.db.gathered(findAttachmentUrls, { accountId: ctx.caller.accountId, ids })
+  if (urls.length > mostFiles)
+    throw templateInvalid({ message: `The templates have more than ${mostFiles} attachments together.` })
+  // One after the other: a request must not open dozens of connections at once.
+  for (const url of urls) files.set(url, await fetchFile(fetch, url))
+  return files
+}
+
+/** The template was read again since its file was fetched. */
+export function filesFor(template: UsedTemplate | undefined, files: AttachedFiles | undefined): Attachment[] {
+  const url = template?.attachment_url ?? null
+  if (url === null) return []
+  const file = files?.get(url)
+  if (file) return [file]
+  throw templateInvalid({ message: `Template ${template?.id} was changed a moment ago: call again.` })
+}
