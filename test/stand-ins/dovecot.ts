@@ -19,8 +19,8 @@ export const password = 'long-enough-password'
 
 export type Dovecot = {
   port: number
-  /** Puts a message into a folder, as a delivering server would. */
-  append(user: string, raw: string, options?: { folder?: string; at?: Date }): Promise<void>
+  /** Puts a message, or several, into a folder, as a delivering server would. */
+  append(user: string, raw: string | string[], options?: { folder?: string; at?: Date }): Promise<void>
   /** The folder is made anew from its files: all messages have other numbers. */
   rebuild(user: string): Promise<void>
   stop(): Promise<void>
@@ -149,13 +149,13 @@ function listens(port: number): Promise<boolean> {
 async function append(
   port: number,
   user: string,
-  raw: string,
+  raw: string | string[],
   { folder = 'INBOX', at }: { folder?: string; at?: Date } = {},
 ) {
   const auth = { user, pass: password }
   const client = new ImapFlow({ host: '127.0.0.1', port, secure: false, auth, logger: false })
   await client.connect()
-  await client.append(folder, raw, [], at)
+  for (const each of [raw].flat()) await client.append(folder, each, [], at)
   await client.logout()
 }
 
