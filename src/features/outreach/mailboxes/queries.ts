@@ -44,9 +44,10 @@ const shape = {
   modified_at: time,
 }
 
-export type ListedMailbox = MailboxRow & { sent_today: number; sent: number; bounced: number }
+type Counts = { sent_today: number; sent: number; bounced: number; complained: number }
+export type ListedMailbox = MailboxRow & Counts
 
-const Listed = row<ListedMailbox>({ ...shape, sent_today: int, sent: int, bounced: int })
+const Listed = row<ListedMailbox>({ ...shape, sent_today: int, sent: int, bounced: int, complained: int })
 
 const columns = sql`
   m.id, m.email, m.name, m.smtp, m.imap, m.sealed, m.daily_limit, m.ramp_from, m.state, m.paused_reason,
@@ -56,11 +57,12 @@ export type Days = { today: string; since: string }
 
 /** With the counts of today and of the last days. */
 const withCounts = ({ today, since }: Days) => sql`
-    select ${columns}, d.sent_today, d.sent, d.bounced
+    select ${columns}, d.sent_today, d.sent, d.bounced, d.complained
       from outreach_mailboxes m
      cross join lateral (
            select coalesce(sum(sent) filter (where day = ${today}::date), 0)::int as sent_today,
-                  coalesce(sum(sent), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced
+                  coalesce(sum(sent), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced,
+                  coalesce(sum(complained), 0)::int as complained
              from outreach_mailbox_days
             where account_id = m.account_id and mailbox_id = m.id and day > ${since}::date) d`
 

@@ -45,6 +45,21 @@ export function findByMessageIds(db: Db, accountId: string, ids: string[]) {
   )
 }
 
+export type ReportedRefs = { originals: string[]; refs: string[] }
+
+/** The message that a report is about, by our own reference or by its Message-ID. */
+export function findReported(db: Db, accountId: string, { originals, refs }: ReportedRefs) {
+  return db.maybe(
+    Message,
+    sql`
+    select ${columns}
+      from outreach_messages
+     where account_id = ${accountId} and (id = any(${refs}::uuid[]) or message_id = any(${originals}::text[]))
+     order by id = any(${refs}::uuid[]) desc, id desc
+     limit 1`,
+  )
+}
+
 export type ThreadRef = { accountId: string; sequenceId: string; prospectId: string }
 
 /** What really went out, as far as anybody knows, the oldest first. */

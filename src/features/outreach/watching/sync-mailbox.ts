@@ -4,10 +4,11 @@ import type { FolderState, MailHead, OpenMailbox } from '../../../kernel/mailbox
 import { holdForExport } from '../../contacts/export/queries.ts'
 import { confirmSent } from '../messages/queries.ts'
 import { parseMail } from '../reading/parse-mail.ts'
-import { mayBeBounce } from '../reading/read-bounce.ts'
+import { mayBeReport } from '../reading/read-bounce.ts'
 import { type FolderRef, findMarker, listUnconfirmed, type Marker, moveMarker } from './folder-queries.ts'
+import type { Incoming } from './incoming.ts'
 import { matchThread, rememberedMs } from './match-thread.ts'
-import { type Incoming, takeMail } from './take-mail.ts'
+import { takeMail } from './take-mail.ts'
 import type { WatchedRow } from './watch-queries.ts'
 
 export type Syncing = { db: Db; now: () => Date; mailbox: WatchedRow; open: OpenMailbox }
@@ -75,7 +76,7 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
   for (const { uid, head, receivedAt } of heads) {
     const headed = await parseMail(head)
     if (!headed || headed.from === mailbox.email) continue
-    if (!mayBeBounce(headed) && !(await matchThread(db, into, headed))) continue
+    if (!mayBeReport(headed) && !(await matchThread(db, into, headed))) continue
     const source = await open.source(uid)
     const mail = source && (await parseMail(source))
     if (mail) incoming.push({ ...into, mail, receivedAt })
