@@ -10,6 +10,9 @@ const dayMs = 86_400_000
 const rateDays = 7
 const fewest = 20
 
+/** So often in a row, and something is really wrong. */
+export const failsAfter = 3
+
 export const rates = { warns: 0.02, pauses: 0.05 }
 
 /** Of how many days bounces are counted: everything after this one. */

@@ -102,6 +102,16 @@ export function findMailboxIds(db: Db, accountId: string, ids: number[]) {
   )
 }
 
+/** Whether it is there, and then until the transaction ends. */
+export async function holdMailbox(db: Db, accountId: string, id: string): Promise<boolean> {
+  const found = await db.maybe(
+    Id,
+    sql`
+    select id from outreach_mailboxes where account_id = ${accountId} and id = ${id} for key share`,
+  )
+  return found !== undefined
+}
+
 export type MailboxFields = {
   email: string
   name: string
@@ -135,10 +145,19 @@ export function updateMailbox(db: Db, accountId: string, id: string, change: Mai
      where account_id = ${accountId} and id = ${id}`)
 }
 
-/** What went wrong before is forgotten with a resumption. */
-export function setState(db: Db, accountId: string, id: string, { state, at }: { state: string; at: Date }) {
+/** What went wrong before is forgotten with a resumption: its servers are tried again. */
+export async function setState(
+  db: Db,
+  accountId: string,
+  id: string,
+  { state, at }: { state: string; at: Date },
+): Promise<void> {
   const reason = state === 'paused' ? 'manual' : null
-  return db.run(sql`
+  if (state === 'active')
+    await db.run(sql`
+    update outreach_watches set login_failures = 0, next_try_at = ${at}
+     where account_id = ${accountId} and mailbox_id = ${id}`)
+  await db.run(sql`
     update outreach_mailboxes
        set state = ${state}, paused_reason = ${reason}, modified_at = ${at},
            smtp_failures = case when ${state} = 'active' then 0 else smtp_failures end,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import type { ServerSettings } from './credentials.ts'
-import { bounceRate, rates } from './health.ts'
+import { bounceRate, failsAfter, rates } from './health.ts'
 import type { ListedMailbox } from './queries.ts'
 import { limitOn } from './ramp.ts'
 
@@ -64,8 +64,6 @@ export function showMailbox(found: ListedMailbox, now: Date): Static<typeof Mail
     modifiedAt: found.modified_at.toISOString(),
   }
 }
-
-const failsAfter = 3
 
 function stateOf(found: ListedMailbox): 'ok' | 'warning' | 'failing' {
   const isBroken = found.state === 'paused' && found.paused_reason !== 'manual'

@@ -9,6 +9,7 @@ import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import { type StopReason, stopEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
+import { failsAfter } from '../mailboxes/health.ts'
 import { limitOn } from '../mailboxes/ramp.ts'
 import { findThread, insertOutgoing } from '../messages/queries.ts'
 import { dayIn, isOpen, utcDay } from '../planning/windows.ts'
@@ -73,7 +74,8 @@ async function decide(needs: ClaimNeeds, step: Step, now: Date): Promise<Taken |
     await finish(db, due, now)
     return undefined
   }
-  const spent = isReady(facts, now) ? await spend(db, step, now) : undefined
+  const isHeard = claimed.next_step === 0 || facts.imap_failures < failsAfter
+  const spent = isHeard && isReady(facts, now) ? await spend(db, step, now) : undefined
   if (spent) return write(needs, { ...step, spent }, now)
   await unplan(db, due)
   return undefined

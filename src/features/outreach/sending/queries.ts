@@ -58,6 +58,7 @@ export type Facts = {
   mailbox_email: string
   mailbox_name: string
   mailbox_state: string
+  imap_failures: number
   daily_limit: number
   ramp_from: Date | null
   smtp: ServerSettings
@@ -83,6 +84,7 @@ const FactsShape = row<Facts>({
   mailbox_email: text,
   mailbox_name: text,
   mailbox_state: text,
+  imap_failures: int,
   daily_limit: int,
   ramp_from: maybe(time),
   smtp: json(),
@@ -103,7 +105,7 @@ export function findFacts(db: Db, due: DueRef, mailboxId: string) {
     sql`
     select s.status, s.mode, s.steps, s.schedule, s.daily_limit as sequence_limit, a.outreach_enabled as has_module,
            i.company_name, i.postal_address, m.email as mailbox_email, m.name as mailbox_name,
-           m.state as mailbox_state, m.daily_limit, m.ramp_from, m.smtp, m.sealed,
+           m.state as mailbox_state, m.imap_failures, m.daily_limit, m.ramp_from, m.smtp, m.sealed,
            p.first_name, p.last_name, p.company, p.attributes, p.source,
            (select min(x.reason) from suppressions x
              where x.account_id = s.account_id and x.email in (p.email, erased_name(p.email))) as suppression,

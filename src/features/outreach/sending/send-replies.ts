@@ -5,7 +5,7 @@ import { noteSmtp } from '../mailboxes/health-queries.ts'
 import { addressOf, leaseMs } from './claim-step.ts'
 import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
 import { type EngineNeeds, sendThrough } from './engine.ts'
-import { claimReplies, type QueuedReply, replyLater } from './reply-queries.ts'
+import { claimReplies, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
 import { endMessage } from './settle-queries.ts'
 
 const portion = 20
@@ -15,6 +15,7 @@ const mostTries = 10
 /** Not to be called inside a transaction. */
 export async function sendReplies(needs: EngineNeeds): Promise<void> {
   const now = needs.now()
+  await failUnwanted(needs.db)
   const leasedUntil = new Date(now.getTime() + leaseMs)
   const replies = await claimReplies(needs.db, now, { leasedUntil, limit: portion })
   await Promise.all(
@@ -44,7 +45,7 @@ async function rawOf({ baseUrl, unsubscribeKeys }: EngineNeeds, reply: QueuedRep
     text: reply.text === '' ? undefined : reply.text,
     html: reply.html ?? undefined,
     refs: reply.refs,
-    identity: { company_name: reply.company_name ?? '', postal_address: reply.postal_address ?? '' },
+    identity: reply,
     unsubscribeUrl: unsubscribeUrlOf({ baseUrl, keys: await unsubscribeKeys() }, to),
     date: reply.created_at,
   }).raw
