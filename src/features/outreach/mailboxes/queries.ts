@@ -102,6 +102,12 @@ export function findMailboxIds(db: Db, accountId: string, ids: number[]) {
   )
 }
 
+/** Nobody else changes it until the transaction ends. */
+export function lockMailbox(db: Db, accountId: string, id: number) {
+  return db.run(sql`
+    select id from outreach_mailboxes where account_id = ${accountId} and id = ${id} for no key update`)
+}
+
 /** Whether it is there, and then until the transaction ends. */
 export async function holdMailbox(db: Db, accountId: string, id: string): Promise<boolean> {
   const found = await db.maybe(

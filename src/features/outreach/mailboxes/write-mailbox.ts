@@ -19,6 +19,7 @@ import {
   findMailbox,
   insertMailbox,
   type ListedMailbox,
+  lockMailbox,
   setState,
   updateMailbox,
 } from './queries.ts'
@@ -186,6 +187,7 @@ export async function changeMailbox(
   body: ChangedMailbox,
 ): Promise<void> {
   const { accountId } = ctx.caller
+  await lockMailbox(ctx.db, accountId, id)
   const known = await readMailbox(ctx, id)
   const { email } = known
   const wanted = given(body.email)

@@ -93,6 +93,8 @@ export type NewOutreachMessage = {
   refs: string[]
   /** queued: the job sends it as soon as it may; a step is handed over by whoever writes its row. */
   state: 'queued' | 'handing'
+  /** Of an answer. */
+  mode?: 'live' | 'test'
   leasedUntil?: Date
   at: Date
 }
@@ -101,10 +103,10 @@ export function insertOutgoing(db: Db, one: NewOutreachMessage) {
   return db.run(sql`
     insert into outreach_messages
       (account_id, id, sequence_id, prospect_id, mailbox_id, step, message_id, recipient, subject, text, html, refs,
-       state, leased_until, created_at)
+       state, mode, leased_until, created_at)
     values (${one.accountId}, ${one.id}, ${one.sequenceId}, ${one.prospectId}, ${one.mailboxId}, ${one.step},
             ${one.messageId}, ${one.recipient}, ${one.subject}, ${one.text}, ${one.html ?? null}, ${one.refs},
-            ${one.state}, ${one.leasedUntil ?? null}, ${one.at})`)
+            ${one.state}, ${one.mode ?? 'live'}, ${one.leasedUntil ?? null}, ${one.at})`)
 }
 
 /** One that nobody answered for turned out to have left: its copy was found among what the mailbox has sent. */

@@ -55,7 +55,8 @@ async function sendOne(needs: EngineNeeds, due: DueRef): Promise<void> {
 
 async function handOver(needs: EngineNeeds, taken: Taken): Promise<MailboxOutcome | undefined> {
   const { due, from, raw, smtp, sealed } = taken
-  if (taken.mode === 'test') return capture(needs, taken)
+  if (taken.mode === 'test')
+    return capture(needs, { account_id: due.account_id, id: taken.id }, { to: due.email, raw })
   const owner = { accountId: due.account_id, email: from }
   return sendThrough(needs, { owner, smtp, sealed }, { from, to: due.email, raw })
 }
@@ -103,10 +104,16 @@ function unlessStopped<T>(work: Promise<T>, stopping: AbortSignal | undefined): 
   })
 }
 
-/** What a key of mode test started does not leave the machine. */
-async function capture({ db, now }: EngineNeeds, { due, id, raw }: Taken): Promise<MailboxOutcome> {
-  const recipient = due.email.toLowerCase()
-  await captureMessage(db, { accountId: due.account_id, id, captureId: newUuid(), recipient, raw, at: now() })
+type Captured = { account_id: string; id: string }
+
+/** What a key of mode test asked for does not leave the machine. */
+export async function capture(
+  { db, now }: EngineNeeds,
+  { account_id: accountId, id }: Captured,
+  { to, raw }: Pick<Letter, 'to' | 'raw'>,
+): Promise<MailboxOutcome> {
+  const recipient = to.toLowerCase()
+  await captureMessage(db, { accountId, id, captureId: newUuid(), recipient, raw, at: now() })
   return { kind: 'accepted', response: '250 2.0.0 captured' }
 }
 

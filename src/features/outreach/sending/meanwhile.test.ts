@@ -129,6 +129,18 @@ test('identifiers that cannot stand in a header do not keep an answer', async (t
   assert.equal(headerOf(server.received[0]?.text ?? '', 'References'), '<first@acme.example>')
 })
 
+test('an answer that a test key asks for goes to the sandbox', async (t) => {
+  const server = await mailServer(t)
+  const { account, mailbox } = await running(server.port)
+  const { key } = await app.makeKey({ mode: 'test' }, account.accountId)
+  const call: Account['call'] = (method, path, body) => app.call(method, path, { key, body })
+  const { stateOf } = await answering({ ...account, call }, mailbox, {})
+  await sendReplies(engine)
+  assert.deepEqual([server.received.length, await stateOf()], [0, 'sent'])
+  const { body } = await call('GET', '/api/v1/sandbox/messages')
+  assert.deepEqual([body.data.length, body.data[0]?.subject], [1, 'Re: Hm'])
+})
+
 test('a follow-up waits while its mailbox cannot be read: its prospect may have answered', async (t) => {
   const server = await mailServer(t)
   const { account, mailbox, id } = await running(server.port)

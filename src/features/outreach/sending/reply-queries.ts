@@ -16,6 +16,7 @@ export type QueuedReply = {
   refs: string[]
   created_at: Date
   tries: number
+  mode: 'live' | 'test'
   mailbox_email: string
   mailbox_name: string
   smtp: ServerSettings
@@ -36,6 +37,7 @@ const Reply = row<QueuedReply>({
   refs: texts,
   created_at: time,
   tries: int,
+  mode: text as never,
   mailbox_email: text,
   mailbox_name: text,
   smtp: json(),
@@ -88,7 +90,7 @@ export function claimReplies(
       join outreach_identities i on i.account_id = t.account_id
      where q.account_id = t.account_id and q.id = t.id and m.id = q.mailbox_id
     returning q.account_id, q.id, q.mailbox_id, q.message_id, q.recipient, q.subject, q.text, q.html, q.refs,
-              q.created_at, q.tries::int, m.email as mailbox_email, m.name as mailbox_name, m.smtp, m.sealed,
+              q.created_at, q.tries::int, q.mode, m.email as mailbox_email, m.name as mailbox_name, m.smtp, m.sealed,
               i.company_name, i.postal_address`,
   )
 }

@@ -4,7 +4,7 @@ import { pauseMailbox } from '../mailboxes/health.ts'
 import { noteSmtp } from '../mailboxes/health-queries.ts'
 import { addressOf, leaseMs } from './claim-step.ts'
 import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
-import { type EngineNeeds, sendThrough } from './engine.ts'
+import { capture, type EngineNeeds, sendThrough } from './engine.ts'
 import { claimReplies, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
 import { endMessage } from './settle-queries.ts'
 
@@ -30,7 +30,10 @@ export async function sendReplies(needs: EngineNeeds): Promise<void> {
 async function sendReply(needs: EngineNeeds, reply: QueuedReply): Promise<void> {
   const owner = { accountId: reply.account_id, email: reply.mailbox_email }
   const letter = { from: reply.mailbox_email, to: reply.recipient, raw: await rawOf(needs, reply) }
-  const outcome = await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
+  const outcome =
+    reply.mode === 'test'
+      ? await capture(needs, reply, letter)
+      : await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
   if (outcome) await needs.db.transaction((db) => settleReply({ ...needs, db }, reply, outcome))
 }
 

@@ -7,3 +7,6 @@ drop index outreach_replies_inbox_idx;
 create index outreach_replies_inbox_idx on outreach_replies (account_id, id desc) where kind in ('reply', 'automatic');
 
 alter table outreach_mailbox_days add column complained integer not null default 0;
+
+-- Of the key that asked for an answer: nothing leaves the machine for one of mode test.
+alter table outreach_messages add column mode text not null default 'live' check (mode in ('live', 'test'));
