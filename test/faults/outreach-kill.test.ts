@@ -111,7 +111,7 @@ test('what a killed process had handed over is never sent again, and found among
   )
 })
 
-test('one that is killed before the message leaves: it is not known, so it never goes; its second step does', async (t) => {
+test('killed before the message leaves: nobody knows, so it never goes; the second step does', async (t) => {
   const server = await silentServer(t)
   server.habits.greets = false
   const id = await firstsDue(server.port, {})
