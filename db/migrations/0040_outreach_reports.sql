@@ -10,3 +10,14 @@ alter table outreach_mailbox_days add column complained integer not null default
 
 -- Of the key that asked for an answer: nothing leaves the machine for one of mode test.
 alter table outreach_messages add column mode text not null default 'live' check (mode in ('live', 'test'));
+
+-- Some providers write a Message-ID of their own: the one that really went out stands in the copy that they file among
+-- what was sent. null: the same, or nobody knows. is_filed: the copy was found.
+alter table outreach_messages
+  add column final_message_id text,
+  add column is_filed boolean not null default false;
+
+create index outreach_messages_unfiled_idx on outreach_messages (account_id, mailbox_id, created_at)
+  where not is_filed and state in ('unconfirmed', 'sent');
+create index outreach_messages_final_idx on outreach_messages (account_id, final_message_id)
+  where final_message_id is not null;
