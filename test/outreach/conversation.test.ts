@@ -58,7 +58,7 @@ const inboxOf = (account: Account, count: number) =>
   until(
     async () => {
       const { body } = await account.call('GET', '/v3/outreach/inbox')
-      return body.count === count && body.replies
+      return body.replies.length === count && body.replies
     },
     `${count} replies`,
     30_000,

@@ -1,7 +1,7 @@
 // What happens to a person, a mailbox or an account between the plan of a message and its hand-over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Peer } from '../../../adapters/smtp-transport/fixtures/scripted-server.ts'
+import type { Peer, Received } from '../../../adapters/smtp-transport/fixtures/scripted-server.ts'
 import { row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import {
@@ -17,6 +17,7 @@ import {
   run,
 } from '../fixtures/outreach.ts'
 import { insertReply } from '../inbox/reply-queries.ts'
+import { planAll } from '../planning/plan-account.ts'
 import { sendDue } from './engine.ts'
 import { sendReplies } from './send-replies.ts'
 
@@ -55,6 +56,35 @@ test('a mailbox that is deleted while its message leaves: the thread ends with i
   assert.deepEqual(await statesOf(id), [['stopped', 'mailbox_deleted', 1]])
   const { body } = await account.call('GET', `/v3/outreach/campaigns/${id}/stats`)
   assert.deepEqual([body.sent, body.active], [1, 0])
+})
+
+test('whoever asks to be left alone while a message leaves gets no other', async (t) => {
+  const asking: { now?: (text: string) => Promise<unknown> } = {}
+  const onText = ({ text: raw }: Received, { socket }: Peer) => {
+    asking.now?.(raw).then(() => socket.write('250 2.0.0 taken\r\n'))
+    return ''
+  }
+  const server = await mailServer(t, { onText })
+  const { id } = await running(server.port)
+  asking.now = (raw) => {
+    const token = /<http:\/\/test\/u\/([^>]+)>/.exec(raw)?.[1]
+    return fetch(`${app.url}/u/${token}`, { method: 'POST', body: new URLSearchParams({}) })
+  }
+  await pass(outreach, 60)
+  assert.deepEqual(await statesOf(id), [['stopped', 'unsubscribed', 1]])
+})
+
+test('who is suppressed between the plan and the moment is not written to', async (t) => {
+  const server = await mailServer(t)
+  const { account, id } = await running(server.port)
+  while ((await enrollments(outreach, id))[0]?.planned_at === null) {
+    await planAll(db, clock.now)
+    clock.now = new Date(clock.now.getTime() + 60_000)
+  }
+  await account.call('POST', '/api/v1/suppressions', { email: ann, reason: 'manual' })
+  await pass(outreach, 60)
+  assert.deepEqual(await statesOf(id), [['stopped', 'suppressed', 0]])
+  assert.equal(server.received.length, 0)
 })
 
 const Message = row<{ state: string }>({ state: text })

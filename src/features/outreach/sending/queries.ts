@@ -9,18 +9,21 @@ export type DueRef = { account_id: string; sequence_id: string; prospect_id: str
 
 const Due = row<DueRef>({ account_id: text, sequence_id: text, prospect_id: text, email: text })
 
-/** Whose moment has come; the longest waiting first. */
-export function findDue(db: Db, now: Date, limit: number) {
+/** Whose moment has come; the longest waiting first, of each account so many. */
+export function findDue(db: Db, now: Date, { each, all }: { each: number; all: number }) {
   return db.many(
     Due,
     sql`
     -- all accounts: one engine serves them all
     select e.account_id, e.sequence_id, e.prospect_id, p.email
-      from outreach_enrollments e
+      from (select account_id, sequence_id, prospect_id, planned_at,
+                   row_number() over (partition by account_id order by planned_at) as place
+              from outreach_enrollments
+             where planned_at <= ${now}) e
       join outreach_prospects p on p.account_id = e.account_id and p.id = e.prospect_id
-     where e.planned_at <= ${now}
-     order by e.planned_at
-     limit ${limit}`,
+     where e.place <= ${each}
+     order by e.place, e.planned_at
+     limit ${all}`,
   )
 }
 
