@@ -42,6 +42,9 @@ export type FolderState = { uidValidity: string; uidNext: number }
 /** `head` is the header, or its beginning where it is very long. */
 export type MailHead = { uid: number; receivedAt: Date; head: Buffer }
 
+/** `messageId` with its angle brackets; null when the copy has none. */
+export type SentCopy = { ref: string; messageId: string | null }
+
 /** A connection to a mailbox, which changes nothing in it: nothing is marked as read. Its calls throw MailboxFault. */
 export type OpenMailbox = {
   /** Where mail comes in: the inbox last, since that is the one to wait in. */
@@ -55,7 +58,7 @@ export type OpenMailbox = {
   /** The message, or its beginning where it is very long; undefined when it is gone. */
   source(uid: number): Promise<Buffer | undefined>
   /** Of messages of ours, by the references they carry, those with a copy among what was sent. */
-  findSent(refs: string[]): Promise<string[]>
+  findSent(refs: string[]): Promise<SentCopy[]>
   /** Until mail came in, or that long. */
   wait(ms: number, stopping: AbortSignal): Promise<void>
   close(): void

@@ -19,8 +19,10 @@ export const password = 'long-enough-password'
 
 export type Dovecot = {
   port: number
-  /** Puts a message into a folder, as a delivering server would. */
-  append(user: string, raw: string, options?: { folder?: string; at?: Date }): Promise<void>
+  /** TLS from the start; 0 where the server was given no certificate. */
+  securePort: number
+  /** Puts a message, or several, into a folder, as a delivering server would. */
+  append(user: string, raw: string | string[], options?: { folder?: string; at?: Date }): Promise<void>
   /** The folder is made anew from its files: all messages have other numbers. */
   rebuild(user: string): Promise<void>
   stop(): Promise<void>
@@ -39,7 +41,6 @@ function runner(): Runner {
 const always = `
 protocols = imap
 listen = 127.0.0.1
-ssl = no
 disable_plaintext_auth = no
 # A wrong password is answered without a penalty: tests try several.
 auth_failure_delay = 0
@@ -73,7 +74,9 @@ service stats {
 }
 `
 
-const configuration = (folder: string, port: number, as: Runner) => `
+type Place = { folder: string; port: number; securePort: number; hasTls: boolean }
+
+const configuration = ({ folder, port, securePort, hasTls }: Place, as: Runner) => `
 base_dir = ${folder}/run
 state_dir = ${folder}/run
 log_path = ${folder}/dovecot.log
@@ -91,19 +94,28 @@ service imap-login {
     port = ${port}
   }
   inet_listener imaps {
-    port = 0
+    port = ${securePort}
+    ssl = yes
   }
 }
+ssl = ${hasTls ? 'yes' : 'no'}
+${hasTls ? `ssl_cert = <${folder}/cert.pem\nssl_key = <${folder}/key.pem` : ''}
 ${always}`
 
-export async function startDovecot(): Promise<Dovecot> {
+export type Certificate = { key: string; cert: string }
+
+/** With a certificate it speaks TLS: from the start on the one port, after STARTTLS on the other. */
+export async function startDovecot(certificate?: Certificate): Promise<Dovecot> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-dovecot-'))
   const [as, port] = [runner(), await sparePort('127.0.0.1')]
+  const securePort = certificate ? await sparePort('127.0.0.1') : 0
   await chmod(folder, 0o755)
   for (const each of ['run', 'mail']) await mkdir(join(folder, each), { mode: 0o755 })
   if (process.getuid?.() === 0) await chown(join(folder, 'mail'), as.uid, as.gid)
+  for (const [name, text] of Object.entries(certificate ?? {}))
+    await writeFile(join(folder, `${name}.pem`), text)
   const file = join(folder, 'dovecot.conf')
-  await writeFile(file, configuration(folder, port, as))
+  await writeFile(file, configuration({ folder, port, securePort, hasTls: certificate !== undefined }, as))
   const child = spawn('dovecot', ['-F', '-c', file], { stdio: 'ignore' })
   child.on('error', () => {})
   const stop = () => end(child, folder)
@@ -114,6 +126,7 @@ export async function startDovecot(): Promise<Dovecot> {
   })
   return {
     port,
+    securePort,
     append: (user, raw, options) => append(port, user, raw, options),
     rebuild: (user) => rebuild(join(folder, 'mail', user)),
     stop,
@@ -121,8 +134,8 @@ export async function startDovecot(): Promise<Dovecot> {
 }
 
 /** For the tests of one file. */
-export async function dovecotForTests(): Promise<Dovecot> {
-  const dovecot = await startDovecot()
+export async function dovecotForTests(certificate?: Certificate): Promise<Dovecot> {
+  const dovecot = await startDovecot(certificate)
   after(() => dovecot.stop())
   return dovecot
 }
@@ -149,13 +162,13 @@ function listens(port: number): Promise<boolean> {
 async function append(
   port: number,
   user: string,
-  raw: string,
+  raw: string | string[],
   { folder = 'INBOX', at }: { folder?: string; at?: Date } = {},
 ) {
   const auth = { user, pass: password }
-  const client = new ImapFlow({ host: '127.0.0.1', port, secure: false, auth, logger: false })
+  const client = new ImapFlow({ host: '127.0.0.1', port, doSTARTTLS: false, auth, logger: false })
   await client.connect()
-  await client.append(folder, raw, [], at)
+  for (const each of [raw].flat()) await client.append(folder, each, [], at)
   await client.logout()
 }
 

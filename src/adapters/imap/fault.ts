@@ -23,7 +23,14 @@ export function faultOf(error: unknown, { host }: MailServer): MailboxFault {
   if (authenticationFailed && !passing.has(serverResponseCode ?? ''))
     return new MailboxFault('login', `${host} refused the login${said ? `: ${said}` : ''}`)
   if (/certificate|altname|self.signed/i.test(`${code} ${message}`))
-    return new MailboxFault('unreachable', `the certificate of ${host} is not valid: ${clean(message)}`)
+    return new MailboxFault('unreachable', `the certificate of ${host} is not trusted: ${clean(message)}`)
+  if (message === 'Server does not support STARTTLS')
+    return new MailboxFault('unreachable', `${host} offers no STARTTLS: the password is not sent unencrypted`)
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code ?? ''))
+    return new MailboxFault(
+      'unreachable',
+      `${host} does not speak TLS from the start: use secure: false for this port`,
+    )
   return new MailboxFault('unreachable', `${host}: ${said || clean(message) || code || 'no connection'}`)
 }
 

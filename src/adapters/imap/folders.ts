@@ -1,5 +1,5 @@
 import type { ImapFlow, SearchObject } from 'imapflow'
-import type { MailHead, MailServer, OpenMailbox } from '../../kernel/mailbox-ports.ts'
+import type { MailHead, MailServer, OpenMailbox, SentCopy } from '../../kernel/mailbox-ports.ts'
 import { within } from '../../kernel/within.ts'
 import { faultOf, gone, late } from './fault.ts'
 
@@ -87,13 +87,21 @@ async function sourceOf(client: ImapFlow, uid: number): Promise<Buffer | undefin
   return (found || undefined)?.source
 }
 
-async function findSent(client: ImapFlow, folder: string | undefined, refs: string[]): Promise<string[]> {
+async function findSent(client: ImapFlow, folder: string | undefined, refs: string[]): Promise<SentCopy[]> {
   if (folder === undefined || refs.length === 0) return []
   await client.mailboxOpen(folder, { readOnly: true })
-  const found: string[] = []
-  for (const ref of refs)
-    if ((await search(client, { header: { 'X-Posthorn-Id': ref } })).length > 0) found.push(ref)
-  return found
+  const copies: SentCopy[] = []
+  for (const ref of refs) {
+    const uid = (await search(client, { header: { 'X-Posthorn-Id': ref } })).at(-1)
+    if (uid !== undefined) copies.push({ ref, messageId: await messageIdOf(client, uid) })
+  }
+  return copies
+}
+
+async function messageIdOf(client: ImapFlow, uid: number): Promise<string | null> {
+  const found = await client.fetchOne(String(uid), { headers: ['message-id'] }, { uid: true })
+  const head = (found || undefined)?.headers?.toString('latin1') ?? ''
+  return /^message-id:\s*(<[!-;=?-~]{1,900}>)/im.exec(head)?.[1] ?? null
 }
 
 type Waiting = { ms: number; stopping: AbortSignal; server: MailServer }

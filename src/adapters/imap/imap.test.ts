@@ -90,7 +90,7 @@ describe('a mailbox over IMAP', { skip: withoutDovecot }, async () => {
   test('finds what was sent', async () => {
     await dovecot.append('five', `X-Posthorn-Id: ref-1\r\n${mail('s@x')}`, { folder: 'Sent' })
     const mailbox = await imap.open(server('five'))
-    assert.deepEqual(await mailbox.findSent(['ref-1', 'ref-2']), ['ref-1'])
+    assert.deepEqual(await mailbox.findSent(['ref-1', 'ref-2']), [{ ref: 'ref-1', messageId: '<s@x>' }])
     mailbox.close()
   })
 

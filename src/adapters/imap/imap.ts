@@ -1,10 +1,10 @@
 // Customers' mailboxes over IMAP, read only.
 import type { LookupFunction } from 'node:net'
 import { ImapFlow } from 'imapflow'
-import { isAllowedAddress } from '../../kernel/allowed-address.ts'
 import { type AddressGuard, type Found, resolveAllowed } from '../../kernel/guarded-lookup.ts'
 import type { MailboxReader, MailServer, OpenMailbox } from '../../kernel/mailbox-ports.ts'
 import { within } from '../../kernel/within.ts'
+import { isLoopback } from '../smtp-transport/smtp-url.ts'
 import { faultOf, late } from './fault.ts'
 import { openFolders } from './folders.ts'
 
@@ -52,8 +52,8 @@ function clientOf(server: MailServer, found: Found[], { timeoutMs, ca }: ImapOpt
   const { host, port, secure, credentials } = server
   const { user, ...secret } = credentials
   const auth = 'password' in secret ? { user, pass: secret.password } : { user, ...secret }
-  // In the customer's own network, which the operator has allowed, there may be no certificates.
-  const isPublic = found.every(({ address }) => isAllowedAddress(address, false))
+  // As for sending: only on this very machine may a password go unencrypted.
+  const isHere = isLoopback(host)
   const client = new ImapFlow({
     host,
     port,
@@ -61,8 +61,8 @@ function clientOf(server: MailServer, found: Found[], { timeoutMs, ca }: ImapOpt
     auth,
     logger: false,
     disableAutoIdle: true,
-    ...(isPublic && !secure && { doSTARTTLS: true }),
-    tls: { lookup: alwaysThese(found), ...(ca && { ca }) } as object,
+    ...(!secure && !isHere && { doSTARTTLS: true }),
+    tls: { lookup: alwaysThese(found), rejectUnauthorized: secure || !isHere, ...(ca && { ca }) } as object,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     // Waiting for mail is silence; every other exchange has a deadline of ours.

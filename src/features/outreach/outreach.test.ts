@@ -79,6 +79,7 @@ test('a mailbox is logged in to when it is declared; its secrets are told to nob
     sentToday: 0,
     dailyLimit: 40,
     bounceRate: 0,
+    complaints: 0,
     lastSyncAt: null,
     lastError: null,
   })
@@ -105,6 +106,12 @@ test('a change of a mailbox keeps what is not given, and a bad one is refused wh
   assert.deepEqual([body.name, body.smtp.user, body.smtp.port], ['Moritz', 'you', server.port])
   const tested = await account.call('POST', `${path}/test`)
   assert.deepEqual(tested.body.smtp, { ok: true, error: null })
+  const logins = server.peers.length
+  for (const kind of ['smtp', 'imap']) {
+    const elsewhere = await account.call('PUT', path, { [kind]: { host: 'localhost', port: server.port } })
+    assert.deepEqual([elsewhere.status, elsewhere.body.code], [400, 'missing_parameter'])
+  }
+  assert.equal(server.peers.length, logins, 'a stored password went to another host')
   const other = await outreach.makeAccount()
   assert.equal((await other.call('GET', path)).status, 404)
   assert.equal((await other.call('DELETE', path)).status, 404)

@@ -4,7 +4,7 @@ import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { requireIdentity } from '../identity/identity.ts'
 import { setStatus } from '../sequences/queries.ts'
-import { heldSequence } from '../sequences/write-sequence.ts'
+import { heldSequence, refuseTestKey } from '../sequences/write-sequence.ts'
 import { enrollAll, type SkipReason } from './queries.ts'
 
 export type ToEnroll = { prospectIds?: number[] | null; emails?: string[] | null }
@@ -22,6 +22,7 @@ export async function enroll(ctx: Ctx, id: number, { prospectIds, emails }: ToEn
   await requireIdentity(ctx)
   if (sequence.status === 'stopped')
     throw invalidParameter({ message: 'A sequence that is stopped takes no more prospects', param: 'id' })
+  refuseTestKey(ctx, sequence)
   const ids = new Set(prospectIds)
   const { good, bad } = readEmails(emails ?? [])
   const { accountId } = ctx.caller

@@ -14,6 +14,7 @@ export const stopReasons = [
   'unsubscribed',
   'suppressed',
   'bounced',
+  'complained',
   'undeliverable',
   'template',
   'mailbox_deleted',

@@ -4,8 +4,10 @@ import { domainOf } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, storable } from '../../../kernel/v3/lenient.ts'
 import { newMessageId } from '../../messages/message-id.ts'
+import { isMessageId } from '../../messages/mime/safe.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
 import { findSuppressed } from '../../suppressions/queries.ts'
+import { requireIdentity } from '../identity/identity.ts'
 import { insertOutgoing } from '../messages/queries.ts'
 import { replySubject } from '../sending/compose-outreach.ts'
 import { readReply } from './change-reply.ts'
@@ -20,6 +22,7 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
   if (text === undefined && html === undefined)
     throw missingParameter({ message: 'Either of text or html is required', param: 'text' })
   const reply = await readReply(ctx, id, { hold: false })
+  await requireIdentity(ctx)
   await refuseSuppressed(ctx, reply)
   const { accountId, mode } = ctx.caller
   const mailbox = await findMailboxEmail(ctx.db, accountId, reply.mailbox_id)
@@ -29,8 +32,6 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
       param: 'id',
     })
   const made = newMessageId(domainOf(mailbox.email))
-  // Nothing that a test key asks for leaves the machine.
-  if (mode === 'test') return made.messageId
   await insertOutgoing(ctx.db, {
     ...made,
     accountId,
@@ -44,6 +45,7 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
     ...(html !== undefined && { html: storable(html) }),
     refs: threadOf(reply),
     state: 'queued',
+    mode,
     at: ctx.now,
   })
   return made.messageId
@@ -51,7 +53,8 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
 
 /** Its beginning and its end, where it is very long. */
 function threadOf({ refs, message_id }: ReplyRow): string[] {
-  const all = [...new Set([...refs, ...(message_id === null ? [] : [message_id])])]
+  // A stranger wrote them: what cannot stand in a header is left out.
+  const all = [...new Set([...refs, ...(message_id === null ? [] : [message_id])])].filter(isMessageId)
   return all.length <= mostRefs ? all : [...all.slice(0, 1), ...all.slice(1 - mostRefs)]
 }
 

@@ -8,6 +8,7 @@ import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
 import {
   Id,
+  legalIdentityMissing,
   moduleDisabled,
   idParams as params,
   reading,
@@ -154,7 +155,7 @@ export const answerReplyV3 = operation({
   secret: ['text', 'html'],
   status: 202,
   reply: closed({ messageId: Type.String() }),
-  refusals: [moduleDisabled, notFound, recipientSuppressed],
+  refusals: [moduleDisabled, notFound, legalIdentityMissing, recipientSuppressed],
 }).run(async (ctx, { params: { id }, body }) => {
   await requireModule(ctx)
   return { messageId: await answerReply(ctx, id, body) }

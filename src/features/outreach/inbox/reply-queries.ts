@@ -5,7 +5,7 @@ import type { Classification } from '../reading/classify.ts'
 
 export type NewReply = {
   accountId: string
-  kind: 'reply' | 'automatic' | 'bounce'
+  kind: 'reply' | 'automatic' | 'bounce' | 'complaint'
   mailboxId: string
   sequenceId: string | null
   prospectId: string | null
@@ -106,7 +106,7 @@ export type ReplyFilter = {
 }
 
 const conditions = (filter: ReplyFilter) => sql`
-       and r.kind <> 'bounce'
+       and r.kind in ('reply', 'automatic')
        ${when(filter.state, (state) => sql`and r.state = ${state}`)}
        ${when(filter.classification, (word) => sql`and r.classification = ${word}`)}
        ${filter.classification === null ? sql`and r.classification is null` : sql``}
@@ -159,7 +159,7 @@ export function findReply(db: Db, { accountId, id }: ReplyRef, { hold }: { hold:
     select ${columns}, r.body_text, r.body_html
       from outreach_replies r
       left join outreach_prospects p on p.account_id = r.account_id and p.id = r.prospect_id
-     where r.account_id = ${accountId} and r.id = ${id} and r.kind <> 'bounce'
+     where r.account_id = ${accountId} and r.id = ${id} and r.kind in ('reply', 'automatic')
        ${hold ? sql`for update of r` : sql``}`,
   )
 }

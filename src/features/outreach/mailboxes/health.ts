@@ -2,13 +2,16 @@
 import type { Db } from '../../../kernel/db.ts'
 import { raiseNotice } from '../../accounts/notices/notices.ts'
 import { utcDay } from '../planning/windows.ts'
-import { countBounce, type MailboxRef, markPaused, sumDays } from './health-queries.ts'
+import { countBounce, countComplaint, type MailboxRef, markPaused, sumDays } from './health-queries.ts'
 
-export type PauseReason = 'manual' | 'login' | 'sender' | 'bounces'
+export type PauseReason = 'manual' | 'login' | 'sender' | 'bounces' | 'complaints'
 
 const dayMs = 86_400_000
 const rateDays = 7
 const fewest = 20
+
+/** So often in a row, and something is really wrong. */
+export const failsAfter = 3
 
 export const rates = { warns: 0.02, pauses: 0.05 }
 
@@ -42,4 +45,17 @@ export async function recordBounce(db: Db, ref: MailboxRef, at: Date): Promise<v
   if (rate < rates.pauses) return
   const error = `${(rate * 100).toFixed(1)} % of its messages of the last ${rateDays} days bounced.`
   await pauseMailbox(db, ref, { reason: 'bounces', error }, at)
+}
+
+// One may be a slip of the finger. Large providers stop taking mail of those who come to 0.3 %.
+const fewestComplaints = 2
+const pausingComplaints = 0.003
+
+/** Somebody took a message of the mailbox for abuse. */
+export async function recordComplaint(db: Db, ref: MailboxRef, at: Date): Promise<void> {
+  await countComplaint(db, ref, utcDay(at.getTime()))
+  const { sent, complained } = await sumDays(db, ref, rateSince(at))
+  if (complained < fewestComplaints || complained < sent * pausingComplaints) return
+  const error = `${complained} people of the last ${rateDays} days took its messages for abuse.`
+  await pauseMailbox(db, ref, { reason: 'complaints', error }, at)
 }

@@ -44,9 +44,10 @@ const shape = {
   modified_at: time,
 }
 
-export type ListedMailbox = MailboxRow & { sent_today: number; sent: number; bounced: number }
+type Counts = { sent_today: number; sent: number; bounced: number; complained: number }
+export type ListedMailbox = MailboxRow & Counts
 
-const Listed = row<ListedMailbox>({ ...shape, sent_today: int, sent: int, bounced: int })
+const Listed = row<ListedMailbox>({ ...shape, sent_today: int, sent: int, bounced: int, complained: int })
 
 const columns = sql`
   m.id, m.email, m.name, m.smtp, m.imap, m.sealed, m.daily_limit, m.ramp_from, m.state, m.paused_reason,
@@ -56,11 +57,12 @@ export type Days = { today: string; since: string }
 
 /** With the counts of today and of the last days. */
 const withCounts = ({ today, since }: Days) => sql`
-    select ${columns}, d.sent_today, d.sent, d.bounced
+    select ${columns}, d.sent_today, d.sent, d.bounced, d.complained
       from outreach_mailboxes m
      cross join lateral (
            select coalesce(sum(sent) filter (where day = ${today}::date), 0)::int as sent_today,
-                  coalesce(sum(sent), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced
+                  coalesce(sum(sent), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced,
+                  coalesce(sum(complained), 0)::int as complained
              from outreach_mailbox_days
             where account_id = m.account_id and mailbox_id = m.id and day > ${since}::date) d`
 
@@ -100,6 +102,22 @@ export function findMailboxIds(db: Db, accountId: string, ids: number[]) {
   )
 }
 
+/** Nobody else changes it until the transaction ends. */
+export function lockMailbox(db: Db, accountId: string, id: number) {
+  return db.run(sql`
+    select id from outreach_mailboxes where account_id = ${accountId} and id = ${id} for no key update`)
+}
+
+/** Whether it is there, and then until the transaction ends. */
+export async function holdMailbox(db: Db, accountId: string, id: string): Promise<boolean> {
+  const found = await db.maybe(
+    Id,
+    sql`
+    select id from outreach_mailboxes where account_id = ${accountId} and id = ${id} for key share`,
+  )
+  return found !== undefined
+}
+
 export type MailboxFields = {
   email: string
   name: string
@@ -133,10 +151,19 @@ export function updateMailbox(db: Db, accountId: string, id: string, change: Mai
      where account_id = ${accountId} and id = ${id}`)
 }
 
-/** What went wrong before is forgotten with a resumption. */
-export function setState(db: Db, accountId: string, id: string, { state, at }: { state: string; at: Date }) {
+/** What went wrong before is forgotten with a resumption: its servers are tried again. */
+export async function setState(
+  db: Db,
+  accountId: string,
+  id: string,
+  { state, at }: { state: string; at: Date },
+): Promise<void> {
   const reason = state === 'paused' ? 'manual' : null
-  return db.run(sql`
+  if (state === 'active')
+    await db.run(sql`
+    update outreach_watches set login_failures = 0, next_try_at = ${at}
+     where account_id = ${accountId} and mailbox_id = ${id}`)
+  await db.run(sql`
     update outreach_mailboxes
        set state = ${state}, paused_reason = ${reason}, modified_at = ${at},
            smtp_failures = case when ${state} = 'active' then 0 else smtp_failures end,

@@ -45,7 +45,8 @@ export function readServer(
   if (port < 1 || port > 65_535)
     throw invalidParameter({ message: `port is not valid in ${kind}`, param: `${kind}.port` })
   const user = given(one?.user) ?? known.user
-  const secret = secretOf(one) ?? known.secret
+  // A stored password goes to the host that it was given for, and to no other that somebody names later.
+  const secret = secretOf(one) ?? (host === known.host ? known.secret : undefined)
   if (!secret)
     throw missingParameter({ message: `password is missing in ${kind}`, param: `${kind}.password` })
   if (/\p{Cc}/u.test(user + Object.values(secret).join('')) || !user.isWellFormed())

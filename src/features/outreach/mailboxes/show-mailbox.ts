@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import type { ServerSettings } from './credentials.ts'
-import { bounceRate, rates } from './health.ts'
+import { bounceRate, failsAfter, rates } from './health.ts'
 import type { ListedMailbox } from './queries.ts'
 import { limitOn } from './ramp.ts'
 
@@ -21,12 +21,15 @@ export const Mailbox = closed({
   dailyLimit: Type.Integer(),
   limitToday: Type.Integer({ description: 'What a new mailbox may send today; it grows to dailyLimit' }),
   state: words(['active', 'paused']),
-  pausedReason: orNull(Type.String({ description: 'manual, login, sender or bounces' })),
+  pausedReason: orNull(Type.String({ description: 'manual, login, sender, bounces or complaints' })),
   health: closed({
     state: words(['ok', 'warning', 'failing']),
     sentToday: Type.Integer({ description: 'Days are UTC' }),
     dailyLimit: Type.Integer(),
     bounceRate: Type.Number({ description: 'Of the last seven days, once there were 20 messages' }),
+    complaints: Type.Integer({
+      description: 'People who took its messages for abuse, in the last seven days',
+    }),
     lastSyncAt: orNull(Time),
     lastError: orNull(Type.String()),
   }),
@@ -53,6 +56,7 @@ export function showMailbox(found: ListedMailbox, now: Date): Static<typeof Mail
       sentToday: found.sent_today,
       dailyLimit: found.daily_limit,
       bounceRate: Math.round(bounceRate(found) * 10_000) / 10_000,
+      complaints: found.complained,
       lastSyncAt: found.last_sync_at?.toISOString() ?? null,
       lastError: found.smtp_error ?? found.imap_error,
     },
@@ -61,11 +65,9 @@ export function showMailbox(found: ListedMailbox, now: Date): Static<typeof Mail
   }
 }
 
-const failsAfter = 3
-
 function stateOf(found: ListedMailbox): 'ok' | 'warning' | 'failing' {
   const isBroken = found.state === 'paused' && found.paused_reason !== 'manual'
   if (isBroken || found.smtp_failures >= failsAfter || found.imap_failures >= failsAfter) return 'failing'
   const isWell = found.state === 'active' && found.smtp_error === null && found.imap_error === null
-  return isWell && bounceRate(found) < rates.warns ? 'ok' : 'warning'
+  return isWell && found.complained === 0 && bounceRate(found) < rates.warns ? 'ok' : 'warning'
 }

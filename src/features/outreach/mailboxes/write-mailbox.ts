@@ -19,6 +19,7 @@ import {
   findMailbox,
   insertMailbox,
   type ListedMailbox,
+  lockMailbox,
   setState,
   updateMailbox,
 } from './queries.ts'
@@ -158,8 +159,25 @@ export async function testChange(
   body: ChangedMailbox,
 ): Promise<void> {
   const known = await readMailbox(ctx, id)
+  if (!body.smtp && !body.imap) return
   const { smtp, imap } = await changedServers(needs, ctx.caller.accountId, known, body)
   await refuseFailing(needs, { ...(body.smtp && { smtp }), ...(body.imap && { imap }) })
+}
+
+type Sealed = Pick<ListedMailbox, 'smtp' | 'imap' | 'sealed'>
+
+/** What is not changed is not sealed anew either: whoever watches the mailbox would begin again. */
+async function sealedServers(
+  needs: MailboxNeeds,
+  accountId: string,
+  known: ListedMailbox,
+  body: ChangedMailbox,
+): Promise<Sealed> {
+  if (!body.smtp && !body.imap) return known
+  const { smtp, imap } = await changedServers(needs, accountId, known, body)
+  const secrets = { smtp: smtp.secret, imap: imap.secret }
+  const sealed = await sealCredentials(needs.secretKeys, { accountId, email: known.email }, secrets)
+  return { smtp: smtp.settings, imap: imap.settings, sealed }
 }
 
 export async function changeMailbox(
@@ -169,19 +187,16 @@ export async function changeMailbox(
   body: ChangedMailbox,
 ): Promise<void> {
   const { accountId } = ctx.caller
+  await lockMailbox(ctx.db, accountId, id)
   const known = await readMailbox(ctx, id)
   const { email } = known
   const wanted = given(body.email)
   if (wanted !== undefined && normalEmail(wanted) !== email)
     throw invalidParameter({ message: 'email cannot be changed: declare another mailbox', param: 'email' })
-  const { smtp, imap } = await changedServers(needs, accountId, known, body)
-  const secrets = { smtp: smtp.secret, imap: imap.secret }
+  const { smtp, imap, sealed } = await sealedServers(needs, accountId, known, body)
   await updateMailbox(ctx.db, accountId, known.id, {
-    email,
+    ...{ email, smtp, imap, sealed },
     name: body.name === undefined ? known.name : oneLine(body.name ?? ''),
-    smtp: smtp.settings,
-    imap: imap.settings,
-    sealed: await sealCredentials(needs.secretKeys, { accountId, email }, secrets),
     dailyLimit: readLimit(body.dailyLimit, known.daily_limit),
     rampFrom: rampOf(known, body, ctx.now),
     at: ctx.now,
@@ -212,8 +227,9 @@ async function changeState(
 export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
   const { accountId } = ctx.caller
   const { id: mailboxId } = await readMailbox(ctx, id)
-  await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
+  // In this order: whoever settles a message of it has done so before, or finds it gone.
   await deleteMailbox(ctx.db, accountId, mailboxId)
+  await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
 }
 
 export async function testMailbox(needs: MailboxNeeds, ctx: Ctx, id: number): Promise<Faults> {

@@ -9,6 +9,7 @@ export type OutreachMessageRow = {
   mailbox_id: string
   step: number | null
   message_id: string
+  final_message_id: string | null
   recipient: string
   subject: string
   refs: string[]
@@ -23,6 +24,7 @@ const Message = row<OutreachMessageRow>({
   mailbox_id: text,
   step: maybe(int),
   message_id: text,
+  final_message_id: maybe(text),
   recipient: text,
   subject: text,
   refs: texts,
@@ -31,17 +33,36 @@ const Message = row<OutreachMessageRow>({
 })
 
 const columns = sql`
-  id, sequence_id, prospect_id, mailbox_id, step, message_id, recipient, subject, refs, state, sent_at`
+  id, sequence_id, prospect_id, mailbox_id, step, message_id, final_message_id, recipient, subject, refs, state,
+  sent_at`
 
-/** With their angle brackets. */
+const isNamed = (ids: string[]) => sql`
+  (message_id = any(${ids}::text[]) or final_message_id = any(${ids}::text[]))`
+
+/** With their angle brackets, ours or those that they went out under. */
 export function findByMessageIds(db: Db, accountId: string, ids: string[]) {
   return db.many(
     Message,
     sql`
     select ${columns}
       from outreach_messages
-     where account_id = ${accountId} and message_id = any(${ids}::text[])
+     where account_id = ${accountId} and ${isNamed(ids)}
      order by id`,
+  )
+}
+
+export type ReportedRefs = { originals: string[]; refs: string[] }
+
+/** The message that a report is about, by our own reference or by its Message-ID. */
+export function findReported(db: Db, accountId: string, { originals, refs }: ReportedRefs) {
+  return db.maybe(
+    Message,
+    sql`
+    select ${columns}
+      from outreach_messages
+     where account_id = ${accountId} and (id = any(${refs}::uuid[]) or ${isNamed(originals)})
+     order by id = any(${refs}::uuid[]) desc, id desc
+     limit 1`,
   )
 }
 
@@ -78,6 +99,8 @@ export type NewOutreachMessage = {
   refs: string[]
   /** queued: the job sends it as soon as it may; a step is handed over by whoever writes its row. */
   state: 'queued' | 'handing'
+  /** Of an answer. */
+  mode?: 'live' | 'test'
   leasedUntil?: Date
   at: Date
 }
@@ -86,18 +109,23 @@ export function insertOutgoing(db: Db, one: NewOutreachMessage) {
   return db.run(sql`
     insert into outreach_messages
       (account_id, id, sequence_id, prospect_id, mailbox_id, step, message_id, recipient, subject, text, html, refs,
-       state, leased_until, created_at)
+       state, mode, leased_until, created_at)
     values (${one.accountId}, ${one.id}, ${one.sequenceId}, ${one.prospectId}, ${one.mailboxId}, ${one.step},
             ${one.messageId}, ${one.recipient}, ${one.subject}, ${one.text}, ${one.html ?? null}, ${one.refs},
-            ${one.state}, ${one.leasedUntil ?? null}, ${one.at})`)
+            ${one.state}, ${one.mode ?? 'live'}, ${one.leasedUntil ?? null}, ${one.at})`)
 }
 
-/** One that nobody answered for turned out to have left: its copy was found among what the mailbox has sent. */
-export function confirmSent(db: Db, accountId: string, messageId: string, at: Date) {
+type Copy = { ref: string; messageId: string | null }
+
+/** Its copy was found among what the mailbox has sent: one that nobody answered for did leave. */
+export function markFiled(db: Db, accountId: string, { ref, messageId }: Copy, at: Date) {
   return db.run(sql`
     update outreach_messages
-       set state = 'sent', sent_at = coalesce(sent_at, ${at}), error = null
-     where account_id = ${accountId} and message_id = ${messageId} and state = 'unconfirmed'`)
+       set is_filed = true, final_message_id = nullif(${messageId}::text, message_id),
+           state = case state when 'unconfirmed' then 'sent' else state end,
+           error = case state when 'unconfirmed' then null else error end,
+           sent_at = coalesce(sent_at, ${at})
+     where account_id = ${accountId} and id = ${ref} and state in ('unconfirmed', 'sent')`)
 }
 
 /** A server further on refused it. */

@@ -1,6 +1,7 @@
 // The plan of one account: what the database has of it, given to the planner. Never more rows than there is room for
 // before the horizon, however many are enrolled.
 import type { Db } from '../../../kernel/db.ts'
+import { failsAfter } from '../mailboxes/health.ts'
 import { limitOn } from '../mailboxes/ramp.ts'
 import { type FollowUp, type PlanMailbox, type Planned, type PlanSequence, planSends } from './plan.ts'
 import {
@@ -37,7 +38,9 @@ export async function planAccount(db: Db, accountId: string, wanted: Wanted): Pr
   const dueBefore = new Date(until + dayMs)
   const rooms = new Map(mailboxes.map((one) => [one.id, roomOf(one, now, until)]))
   const firsts = await firstSteps(db, accountId, sequences.map(mostOf(rooms)), dueBefore)
-  const most = [...rooms].map(([id, room]) => ({ id, most: room }))
+  // Whoever has answered a mailbox that cannot be read must not get a follow-up: those wait until it can be.
+  const readable = found.filter(({ imap_failures }) => imap_failures < failsAfter)
+  const most = readable.map(({ id }) => ({ id, most: rooms.get(id) ?? 0 }))
   const sequenceIds = sequences.map(({ id }) => id)
   const followUps = await followUpSteps(db, accountId, { mailboxes: most, sequenceIds }, dueBefore)
   const planned = planSends({

@@ -56,6 +56,7 @@ export type MailboxToPlan = {
   email: string
   daily_limit: number
   ramp_from: Date | null
+  imap_failures: number
   last_at: Date | null
 }
 
@@ -64,6 +65,7 @@ const Mailbox = row<MailboxToPlan>({
   email: text,
   daily_limit: int,
   ramp_from: maybe(time),
+  imap_failures: int,
   last_at: maybe(time),
 })
 
@@ -71,7 +73,7 @@ export function mailboxesToPlan(db: Db, accountId: string) {
   return db.many(
     Mailbox,
     sql`
-    select b.id, b.email, b.daily_limit, b.ramp_from, m.created_at as last_at
+    select b.id, b.email, b.daily_limit, b.ramp_from, b.imap_failures, m.created_at as last_at
       from outreach_mailboxes b
       left join lateral (select created_at
                            from outreach_messages

@@ -1,9 +1,10 @@
 // Notices that a message did not arrive. RFC 3464 in RFC 6522, and the forms of servers that know neither.
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { fold, oneOf } from './fold.ts'
-import { type IncomingMail, readIds } from './parse-mail.ts'
+import type { IncomingMail } from './parse-mail.ts'
+import { blocksOf, type Reported, reportedBy } from './returned.ts'
 
-export type Bounce = {
+export type Bounce = Reported & {
   /** Only a message that failed for good is a bounce; one that is late may still arrive. */
   isFailed: boolean
   /** Whom it is about: as we wrote it, and where it ended. Empty: the words have to name our recipient. */
@@ -11,8 +12,6 @@ export type Bounce = {
   status: string | null
   smtpCode: number | null
   diagnostic: string
-  /** Identifiers of messages that may be the one that failed. */
-  originals: string[]
   /** What was said, to look for an address in. */
   words: string
 }
@@ -22,25 +21,9 @@ export function readBounce(mail: IncomingMail): Bounce | undefined {
   return report ? fromReport(mail, report.content) : fromWords(mail)
 }
 
-type Fields = Map<string, string>
-
-/** Each block stands by itself: mixed, one recipient would get the diagnostic of another. */
-function blocksOf(report: string): Fields[] {
-  return report
-    .replaceAll('\r\n', '\n')
-    .split(/\n[ \t]*\n/)
-    .map((block) => block.replaceAll(/\n[ \t]+/g, ' '))
-    .map((block) => new Map(block.split('\n').flatMap(fieldOf)))
-}
-
-function fieldOf(line: string): [string, string][] {
-  const colon = line.indexOf(':')
-  return colon < 1 ? [] : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]]
-}
-
 function fromReport(mail: IncomingMail, report: string): Bounce | undefined {
   const blocks = blocksOf(report).filter((block) => block.has('final-recipient') || block.has('action'))
-  const actionOf = (block: Fields) => block.get('action')?.toLowerCase() ?? ''
+  const actionOf = (block: Map<string, string>) => block.get('action')?.toLowerCase() ?? ''
   const block = blocks.find((each) => actionOf(each).startsWith('failed')) ?? blocks[0]
   if (!block) return undefined
   const diagnostic = (block.get('diagnostic-code') ?? '').replace(/^\s*(smtp|x-[\w-]+)\s*;\s*/i, '')
@@ -50,7 +33,7 @@ function fromReport(mail: IncomingMail, report: string): Bounce | undefined {
     status: /[245]\.\d{1,3}\.\d{1,3}/.exec(block.get('status') ?? '')?.[0] ?? null,
     smtpCode: codeIn(diagnostic),
     diagnostic: diagnostic.slice(0, 1_000),
-    originals: originalsOf(mail),
+    ...reportedBy(mail),
     words: '',
   }
 }
@@ -65,23 +48,6 @@ const codeIn = (text: string) => {
   return found ? Number(found) : null
 }
 
-const returned = new Set([
-  'message/rfc822',
-  'text/rfc822-headers',
-  'message/rfc822-headers',
-  'message/global',
-])
-
-function originalsOf(mail: IncomingMail): string[] {
-  const inReturned = mail.parts
-    .filter(({ type }) => returned.has(type))
-    .flatMap(({ content }) => idsInHead(content))
-  return [...new Set([...inReturned, ...mail.inReplyTo, ...mail.references])]
-}
-
-const idsInHead = (text: string) =>
-  [...text.matchAll(/^[ \t>]*Message-ID:\s*(<[^<>\s]+>)/gim)].flatMap(([, id]) => readIds(id))
-
 const daemons = /^(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)@/
 const subjects = oneOf(
   /undeliver|delivery (status|failure|has failed)|returned mail|failure notice|rejected/,
@@ -92,7 +58,7 @@ const lateWords =
   /\bdelayed\b|will be retried|still being retried|will keep trying|no need to (do anything|resend)/i
 
 /** By its header alone: worth being read whole. */
-export function mayBeBounce({ from, headers }: IncomingMail): boolean {
+export function mayBeReport({ from, headers }: IncomingMail): boolean {
   const isReport = /multipart\/report/i.test(headers.get('content-type') ?? '')
   return isReport || daemons.test(from ?? '') || headers.get('return-path') === '<>'
 }
@@ -111,7 +77,7 @@ function fromWords(mail: IncomingMail): Bounce | undefined {
     status,
     smtpCode,
     diagnostic: line.trim().slice(0, 1_000),
-    originals: [...new Set([...originalsOf(mail), ...idsInHead(words)])],
+    ...reportedBy(mail, words),
     words: words.slice(0, 50_000).toLowerCase(),
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { report } from './fixtures/reports.ts'
+import { complaint, report } from './fixtures/reports.ts'
 import { parseMail } from './parse-mail.ts'
 import { readMessage } from './read-message.ts'
 
@@ -84,6 +84,7 @@ describe('a report', () => {
         smtpCode: 550,
         diagnostic: '550 5.1.1 <gone@example.org>: user unknown',
         originals: ['<m1@a.example>'],
+        refs: [],
         words: '',
       },
     )
@@ -117,6 +118,26 @@ describe('a report', () => {
     assert.ok(bounce.isFailed && bounce.words.includes('gone@example.org'))
     assert.deepEqual([bounce.status, bounce.smtpCode, bounce.originals], ['5.1.1', 550, ['<m1@a.example>']])
   })
+})
+
+test('a report of abuse names the message by its identifier and by ours; others are no complaint', async () => {
+  const ref = '0199c0de-0000-7000-8000-000000000001'
+  const readingOf = async (type: string) => {
+    const mail = await parseMail(Buffer.from(complaint({ original: '<m1@a.example>', ref, type })))
+    assert.ok(mail)
+    return readMessage(mail, receivedAt)
+  }
+  const reported = { originals: ['<m1@a.example>'], refs: [ref] }
+  for (const [type, isComplaint] of [
+    ['abuse', true],
+    ['opt-out', true],
+    ['not-spam', false],
+    ['auth-failure', false],
+  ] as const)
+    assert.deepEqual(await readingOf(type), {
+      kind: 'complaint',
+      complaint: { ...reported, type, isComplaint },
+    })
 })
 
 test('what is no mail is refused or harmless', async () => {

@@ -1,12 +1,14 @@
-// What a message is: a bounce, a machine's answer or a person's; in this order.
+// What a message is: a complaint, a bounce, a machine's answer or a person's; in this order.
 import { isAutomatic } from './automatic.ts'
 import { absenceIn, classifyText, hasLeft, type Verdict } from './classify.ts'
 import { newText } from './new-text.ts'
 import type { IncomingMail } from './parse-mail.ts'
 import { type Bounce, readBounce } from './read-bounce.ts'
+import { type Complaint, readComplaint } from './read-complaint.ts'
 import { returnDate } from './return-date.ts'
 
 export type Reading =
+  | { kind: 'complaint'; complaint: Complaint }
   | { kind: 'bounce'; bounce: Bounce }
   | {
       kind: 'automatic'
@@ -19,6 +21,8 @@ export type Reading =
   | { kind: 'reply'; verdict: Verdict }
 
 export function readMessage(mail: IncomingMail, receivedAt: Date): Reading {
+  const complaint = readComplaint(mail)
+  if (complaint) return { kind: 'complaint', complaint }
   const bounce = readBounce(mail)
   if (bounce) return { kind: 'bounce', bounce }
   const [text, automatic] = [newText(mail), isAutomatic(mail)]

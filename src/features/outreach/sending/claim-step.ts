@@ -9,8 +9,9 @@ import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import { type StopReason, stopEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
+import { failsAfter } from '../mailboxes/health.ts'
 import { limitOn } from '../mailboxes/ramp.ts'
-import { findThread, insertOutgoing } from '../messages/queries.ts'
+import { findThread, insertOutgoing, type OutreachMessageRow } from '../messages/queries.ts'
 import { dayIn, isOpen, utcDay } from '../planning/windows.ts'
 import { type Composed, composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
 import {
@@ -73,7 +74,8 @@ async function decide(needs: ClaimNeeds, step: Step, now: Date): Promise<Taken |
     await finish(db, due, now)
     return undefined
   }
-  const spent = isReady(facts, now) ? await spend(db, step, now) : undefined
+  const isHeard = claimed.next_step === 0 || facts.imap_failures < failsAfter
+  const spent = isHeard && isReady(facts, now) ? await spend(db, step, now) : undefined
   if (spent) return write(needs, { ...step, spent }, now)
   await unplan(db, due)
   return undefined
@@ -171,7 +173,7 @@ async function compose(
   const unsubscribeUrl = unsubscribeUrlOf({ baseUrl, keys }, { accountId: due.account_id, email: due.email })
   const thread = await findThread(db, refOf(due))
   try {
-    const rendered = await renderStep(step, { prospect, sender, unsubscribeUrl }, thread)
+    const rendered = await renderStep(step, { prospect, sender, unsubscribeUrl }, thread.map(asItWent))
     const composed = composeOutreach({
       ...named,
       ...rendered,
@@ -187,6 +189,11 @@ async function compose(
     throw error
   }
 }
+
+const asItWent = ({ message_id, final_message_id, subject }: OutreachMessageRow) => ({
+  message_id: final_message_id ?? message_id,
+  subject,
+})
 
 export const addressOf = ({ email, name }: { email: string; name: string }) =>
   name === '' ? { email } : { email, name }

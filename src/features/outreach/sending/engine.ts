@@ -13,6 +13,7 @@ import {
   serverWith,
 } from '../mailboxes/credentials.ts'
 import { type ClaimNeeds, claimStep, refOf, type Taken } from './claim-step.ts'
+import { type Lanes, openLanes } from './lanes.ts'
 import { type DueRef, findDue } from './queries.ts'
 import { captureMessage, claimAbandoned } from './settle-queries.ts'
 import { settleAbandoned, settleStep } from './settle-step.ts'
@@ -26,17 +27,20 @@ export type EngineNeeds = ClaimNeeds & {
 }
 
 const portion = 50
-const atOnce = 10
 
-/** Not to be called inside a transaction. */
-export async function sendDue(needs: EngineNeeds): Promise<void> {
-  const waiting = await findDue(needs.db, needs.now(), portion)
-  const lane = async () => {
-    for (let due = waiting.shift(); due && !needs.stopping?.aborted; due = waiting.shift())
-      await sendOne(needs, due)
+export const openStepLanes = () => openLanes({ atOnce: 20, ofAccount: 5 })
+
+/** Not to be called inside a transaction. With lanes of the caller's it does not wait for what is slow. */
+export async function sendDue(needs: EngineNeeds, lanes?: Lanes): Promise<void> {
+  const waiting = await findDue(needs.db, needs.now(), { each: portion, all: portion * 4 })
+  const work = async (due: DueRef) => {
+    if (!needs.stopping?.aborted) await sendOne(needs, due)
   }
-  await Promise.all(Array.from({ length: atOnce }, lane))
+  await (lanes ?? openStepLanes()).run(waiting, work, lanes && turnMs)
 }
+
+/** How long others wait for what is slow. */
+export const turnMs = 2_000
 
 const failedMs = 3_600_000
 
@@ -55,7 +59,8 @@ async function sendOne(needs: EngineNeeds, due: DueRef): Promise<void> {
 
 async function handOver(needs: EngineNeeds, taken: Taken): Promise<MailboxOutcome | undefined> {
   const { due, from, raw, smtp, sealed } = taken
-  if (taken.mode === 'test') return capture(needs, taken)
+  if (taken.mode === 'test')
+    return capture(needs, { account_id: due.account_id, id: taken.id }, { to: due.email, raw })
   const owner = { accountId: due.account_id, email: from }
   return sendThrough(needs, { owner, smtp, sealed }, { from, to: due.email, raw })
 }
@@ -103,10 +108,16 @@ function unlessStopped<T>(work: Promise<T>, stopping: AbortSignal | undefined): 
   })
 }
 
-/** What a key of mode test started does not leave the machine. */
-async function capture({ db, now }: EngineNeeds, { due, id, raw }: Taken): Promise<MailboxOutcome> {
-  const recipient = due.email.toLowerCase()
-  await captureMessage(db, { accountId: due.account_id, id, captureId: newUuid(), recipient, raw, at: now() })
+type Captured = { account_id: string; id: string }
+
+/** What a key of mode test asked for does not leave the machine. */
+export async function capture(
+  { db, now }: EngineNeeds,
+  { account_id: accountId, id }: Captured,
+  { to, raw }: Pick<Letter, 'to' | 'raw'>,
+): Promise<MailboxOutcome> {
+  const recipient = to.toLowerCase()
+  await captureMessage(db, { accountId, id, captureId: newUuid(), recipient, raw, at: now() })
   return { kind: 'accepted', response: '250 2.0.0 captured' }
 }
 

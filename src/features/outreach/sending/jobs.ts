@@ -1,21 +1,15 @@
 // Everything that moves sequences along, in every worker process.
 import type { Job } from '../../../kernel/job.ts'
 import { planAll } from '../planning/plan-account.ts'
-import { type EngineNeeds, sendDue, settleOpen } from './engine.ts'
-import { sendReplies } from './send-replies.ts'
+import { type EngineNeeds, openStepLanes, sendDue, settleOpen } from './engine.ts'
+import { openReplyLanes, sendReplies } from './send-replies.ts'
 import { finishSequences } from './settle-queries.ts'
 
-export const outreachJobs = (needs: Omit<EngineNeeds, 'db' | 'stopping'>): Job[] => [
+type Needs = Omit<EngineNeeds, 'db' | 'stopping'>
+
+export const outreachJobs = (needs: Needs): Job[] => [
   { name: 'outreach.plan', everySeconds: 15, claimsItsOwn: true, run: planAll },
-  {
-    name: 'outreach.send',
-    everySeconds: 2,
-    claimsItsOwn: true,
-    run: async (db, _now, stopping) => {
-      await sendReplies({ ...needs, db, stopping })
-      await sendDue({ ...needs, db, stopping })
-    },
-  },
+  { name: 'outreach.send', everySeconds: 2, claimsItsOwn: true, run: sendingWith(needs) },
   {
     name: 'outreach.settle',
     everySeconds: 30,
@@ -26,3 +20,16 @@ export const outreachJobs = (needs: Omit<EngineNeeds, 'db' | 'stopping'>): Job[]
     },
   },
 ]
+
+/** While a few are slow, others have their turns. */
+function sendingWith(needs: Needs): Job['run'] {
+  const [replies, steps] = [openReplyLanes(), openStepLanes()]
+  return async (db, _now, stopping) => {
+    const engine = { ...needs, db, stopping }
+    do {
+      await sendReplies(engine, replies)
+      await sendDue(engine, steps)
+    } while ((replies.isBusy() || steps.isBusy()) && !stopping.aborted)
+    await Promise.all([replies.idle(), steps.idle()])
+  }
+}

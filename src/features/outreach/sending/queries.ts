@@ -9,18 +9,21 @@ export type DueRef = { account_id: string; sequence_id: string; prospect_id: str
 
 const Due = row<DueRef>({ account_id: text, sequence_id: text, prospect_id: text, email: text })
 
-/** Whose moment has come; the longest waiting first. */
-export function findDue(db: Db, now: Date, limit: number) {
+/** Whose moment has come; the longest waiting first, of each account so many. */
+export function findDue(db: Db, now: Date, { each, all }: { each: number; all: number }) {
   return db.many(
     Due,
     sql`
     -- all accounts: one engine serves them all
     select e.account_id, e.sequence_id, e.prospect_id, p.email
-      from outreach_enrollments e
+      from (select account_id, sequence_id, prospect_id, planned_at,
+                   row_number() over (partition by account_id order by planned_at) as place
+              from outreach_enrollments
+             where planned_at <= ${now}) e
       join outreach_prospects p on p.account_id = e.account_id and p.id = e.prospect_id
-     where e.planned_at <= ${now}
-     order by e.planned_at
-     limit ${limit}`,
+     where e.place <= ${each}
+     order by e.place, e.planned_at
+     limit ${all}`,
   )
 }
 
@@ -58,6 +61,7 @@ export type Facts = {
   mailbox_email: string
   mailbox_name: string
   mailbox_state: string
+  imap_failures: number
   daily_limit: number
   ramp_from: Date | null
   smtp: ServerSettings
@@ -83,6 +87,7 @@ const FactsShape = row<Facts>({
   mailbox_email: text,
   mailbox_name: text,
   mailbox_state: text,
+  imap_failures: int,
   daily_limit: int,
   ramp_from: maybe(time),
   smtp: json(),
@@ -103,7 +108,7 @@ export function findFacts(db: Db, due: DueRef, mailboxId: string) {
     sql`
     select s.status, s.mode, s.steps, s.schedule, s.daily_limit as sequence_limit, a.outreach_enabled as has_module,
            i.company_name, i.postal_address, m.email as mailbox_email, m.name as mailbox_name,
-           m.state as mailbox_state, m.daily_limit, m.ramp_from, m.smtp, m.sealed,
+           m.state as mailbox_state, m.imap_failures, m.daily_limit, m.ramp_from, m.smtp, m.sealed,
            p.first_name, p.last_name, p.company, p.attributes, p.source,
            (select min(x.reason) from suppressions x
              where x.account_id = s.account_id and x.email in (p.email, erased_name(p.email))) as suppression,

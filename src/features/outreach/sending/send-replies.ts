@@ -4,32 +4,40 @@ import { pauseMailbox } from '../mailboxes/health.ts'
 import { noteSmtp } from '../mailboxes/health-queries.ts'
 import { addressOf, leaseMs } from './claim-step.ts'
 import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
-import { type EngineNeeds, sendThrough } from './engine.ts'
-import { claimReplies, type QueuedReply, replyLater } from './reply-queries.ts'
+import { capture, type EngineNeeds, sendThrough, turnMs } from './engine.ts'
+import { type Lanes, openLanes } from './lanes.ts'
+import { claimReplies, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
 import { endMessage } from './settle-queries.ts'
 
 const portion = 20
+
+// No fewer of one account than of all: what is claimed has to be started.
+export const openReplyLanes = () => openLanes({ atOnce: 3 * portion, ofAccount: 3 * portion })
+
 const minuteMs = 60_000
 const mostTries = 10
 
-/** Not to be called inside a transaction. */
-export async function sendReplies(needs: EngineNeeds): Promise<void> {
+/** Not to be called inside a transaction. With lanes of the caller's it does not wait for what is slow. */
+export async function sendReplies(needs: EngineNeeds, given?: Lanes): Promise<void> {
+  const lanes = given ?? openReplyLanes()
   const now = needs.now()
+  await failUnwanted(needs.db)
   const leasedUntil = new Date(now.getTime() + leaseMs)
-  const replies = await claimReplies(needs.db, now, { leasedUntil, limit: portion })
-  await Promise.all(
-    replies.map((reply) =>
-      sendReply(needs, reply).catch((error) => {
-        needs.log.error({ err: error, message: reply.id }, 'an answer of a person was not sent')
-      }),
-    ),
-  )
+  const replies = await claimReplies(needs.db, now, { leasedUntil, limit: Math.min(portion, lanes.room()) })
+  const work = (reply: QueuedReply) =>
+    sendReply(needs, reply).catch((error) => {
+      needs.log.error({ err: error, message: reply.id }, 'an answer of a person was not sent')
+    })
+  await lanes.run(replies, work, given && turnMs)
 }
 
 async function sendReply(needs: EngineNeeds, reply: QueuedReply): Promise<void> {
   const owner = { accountId: reply.account_id, email: reply.mailbox_email }
   const letter = { from: reply.mailbox_email, to: reply.recipient, raw: await rawOf(needs, reply) }
-  const outcome = await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
+  const outcome =
+    reply.mode === 'test'
+      ? await capture(needs, reply, letter)
+      : await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
   if (outcome) await needs.db.transaction((db) => settleReply({ ...needs, db }, reply, outcome))
 }
 
@@ -44,7 +52,7 @@ async function rawOf({ baseUrl, unsubscribeKeys }: EngineNeeds, reply: QueuedRep
     text: reply.text === '' ? undefined : reply.text,
     html: reply.html ?? undefined,
     refs: reply.refs,
-    identity: { company_name: reply.company_name ?? '', postal_address: reply.postal_address ?? '' },
+    identity: reply,
     unsubscribeUrl: unsubscribeUrlOf({ baseUrl, keys: await unsubscribeKeys() }, to),
     date: reply.created_at,
   }).raw

@@ -6,6 +6,7 @@ import { suppress } from '../../suppressions/suppressions.ts'
 import { stopEnrollment } from '../enrollments/stop-enrollments.ts'
 import { type PauseReason, pauseMailbox, recordBounce } from '../mailboxes/health.ts'
 import { noteSmtp } from '../mailboxes/health-queries.ts'
+import { holdMailbox } from '../mailboxes/queries.ts'
 import { daysLater } from '../planning/windows.ts'
 import { refOf, type Taken } from './claim-step.ts'
 import { giveBack } from './queries.ts'
@@ -52,18 +53,20 @@ const messageOf = ({ id, due }: Taken) => ({ accountId: due.account_id, id })
 const mailboxOf = ({ spent }: Taken) => ({ accountId: spent.accountId, mailboxId: spent.mailboxId })
 
 async function settleLeft({ db, taken }: Settling, end: MessageEnd): Promise<void> {
-  const { due } = taken
-  const open = { ...due, id: taken.id }
-  await goOn(db, open, end.at)
+  await goOn(db, handedOf(taken), end.at)
   await endMessage(db, messageOf(taken), end)
   await noteSmtp(db, mailboxOf(taken), null)
 }
 
-type Handed = { account_id: string; id: string; sequence_id: string | null; prospect_id: string | null }
+type Handed = Pick<OpenMessage, 'account_id' | 'id' | 'sequence_id' | 'prospect_id' | 'mailbox_id'>
+
+const handedOf = ({ due, id, spent }: Taken): Handed => ({ ...due, id, mailbox_id: spent.mailboxId })
 
 /** To the next step, whose time counts from now; one that was stopped meanwhile stays so. */
-async function goOn(db: Db, { account_id, id, sequence_id, prospect_id }: Handed, at: Date): Promise<void> {
+async function goOn(db: Db, handed: Handed, at: Date): Promise<void> {
+  const { account_id, id, sequence_id, prospect_id } = handed
   if (sequence_id === null || prospect_id === null) return
+  const hasMailbox = await holdMailbox(db, account_id, handed.mailbox_id)
   const ref = { accountId: account_id, sequenceId: sequence_id, prospectId: prospect_id }
   const waiting = await lockHanding(db, { accountId: account_id, id }, sequence_id, prospect_id)
   if (!waiting) return
@@ -71,6 +74,8 @@ async function goOn(db: Db, { account_id, id, sequence_id, prospect_id }: Handed
   const next = waiting.steps[nextStep]
   const dueAt = next ? daysLater(waiting.schedule.timezone, at, next.delayDays) : null
   await moveOnward(db, { ...ref, nextStep, dueAt, at })
+  // A thread stays with its mailbox, and ends with it.
+  if (!hasMailbox) await stopEnrollment(db, ref, 'mailbox_deleted', at)
 }
 
 /** Whoever handed it over is gone: it may have left, so it is taken for sent. */
@@ -130,7 +135,7 @@ async function settleRejected(settling: Settling, outcome: Of<'rejected'>): Prom
     return settleOwnFault(settling, 'sender', `the mail server refuses the sender: ${outcome.message}`)
   const reason = verdict.suppresses ? 'bounced' : 'undeliverable'
   await stopEnrollment(db, refOf(due), reason, now)
-  await goOn(db, { ...due, id: taken.id }, now)
+  await goOn(db, handedOf(taken), now)
   await endMessage(db, messageOf(taken), { state: 'failed', at: now, error: outcome.message })
   if (verdict.suppresses) {
     const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at: now } as const

@@ -14,6 +14,7 @@ export type SequenceRow = {
   daily_limit: number | null
   stop_on_reply: boolean
   status: Status
+  mode: 'live' | 'test'
   created_at: Date
   modified_at: Date
 }
@@ -27,12 +28,13 @@ const Sequence = row<SequenceRow>({
   daily_limit: maybe(int),
   stop_on_reply: bool,
   status: text as never,
+  mode: text as never,
   created_at: time,
   modified_at: time,
 })
 
 const columns = sql`
-  id, name, mailbox_ids::text[] as mailbox_ids, steps, schedule, daily_limit, stop_on_reply, status, created_at,
+  id, name, mailbox_ids::text[] as mailbox_ids, steps, schedule, daily_limit, stop_on_reply, status, mode, created_at,
   modified_at`
 
 export type SequenceRef = { accountId: string; id: string | number }

@@ -79,6 +79,15 @@ export async function removeSequence(ctx: Ctx, id: number): Promise<void> {
   await deleteSequence(ctx.db, refOf(ctx, found.id))
 }
 
+/** Nothing that a test key asks for leaves the machine, nor does it keep what a live one asked for from leaving. */
+export function refuseTestKey({ caller }: Ctx, { status, mode }: SequenceRow): void {
+  if (caller.mode === 'live' || mode === 'test' || status === 'draft') return
+  throw invalidParameter({
+    message: 'A test key cannot do this with a sequence that sends for real',
+    param: 'id',
+  })
+}
+
 // stopped is the end; finished is what comes of itself, and may run again for those who are enrolled later.
 const moves: Record<Status, Status[]> = {
   draft: ['draft', 'running', 'stopped'],
@@ -96,6 +105,7 @@ export async function moveSequence(ctx: Ctx, id: number, status: Status): Promis
       param: 'status',
     })
   if (status === 'running') {
+    refuseTestKey(ctx, found)
     await requireIdentity(ctx)
     if (found.mailbox_ids.length === 0)
       throw invalidParameter({ message: 'It has no mailbox left to send from', param: 'status' })

@@ -41,20 +41,24 @@ function insertMarker(db: Db, ref: FolderRef, to: Marker) {
     on conflict (account_id, mailbox_id, folder) do nothing`)
 }
 
-const Ref = row<{ id: string; message_id: string }>({ id: text, message_id: text })
+const Ref = row<{ id: string }>({ id: text })
 
-/** Those that may or may not have left lately. */
-export function listUnconfirmed(db: Db, ref: Omit<FolderRef, 'folder'>, since: Date) {
+type Since = { unconfirmed: Date; sent: Date }
+
+/** Whose copies are to be found: those that may or may not have left, and for a while those that did. */
+export function listUnfiled(db: Db, ref: Omit<FolderRef, 'folder'>, since: Since) {
   return db.many(
     Ref,
     sql`
-    select id, message_id
+    select id
       from outreach_messages
      where account_id = ${ref.accountId}
        and mailbox_id = ${ref.mailboxId}
-       and state = 'unconfirmed'
-       and created_at >= ${since}
-     order by id
+       and not is_filed
+       and state in ('unconfirmed', 'sent')
+       and created_at >= ${since.unconfirmed}
+       and (state = 'unconfirmed' or (mode = 'live' and created_at >= ${since.sent}))
+     order by created_at desc
      limit 50`,
   )
 }

@@ -1,7 +1,7 @@
 // Which message of ours an incoming one answers. What answers none is the mailbox owner's own and nobody else's.
 import type { Db } from '../../../kernel/db.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
-import { findByMessageIds } from '../messages/queries.ts'
+import { findByMessageIds, type OutreachMessageRow } from '../messages/queries.ts'
 import { normalSubject } from '../reading/fold.ts'
 import type { IncomingMail } from '../reading/parse-mail.ts'
 import { findByDomain, findByRecipient, type ThreadRow } from './match-queries.ts'
@@ -28,7 +28,7 @@ type Into = { accountId: string; mailboxId: string; at: Date }
 export async function matchThread(db: Db, into: Into, mail: IncomingMail): Promise<Match | undefined> {
   for (const ids of [mail.inReplyTo, [...mail.references].reverse()]) {
     const found = ids.length > 0 ? await findByMessageIds(db, into.accountId, ids) : []
-    const first = ids.map((id) => found.find(({ message_id }) => message_id === id)).find(Boolean)
+    const first = ids.map((id) => found.find((one) => isNamed(one, id))).find(Boolean)
     if (first) return matchOf(first, 'thread')
   }
   if (mail.from === null) return undefined
@@ -41,6 +41,9 @@ export async function matchThread(db: Db, into: Into, mail: IncomingMail): Promi
   const near = (await findByDomain(db, wanted, domain)).find((one) => normalSubject(one.subject) === subject)
   return near && matchOf(near, 'domain')
 }
+
+const isNamed = ({ message_id, final_message_id }: OutreachMessageRow, id: string) =>
+  message_id === id || final_message_id === id
 
 const matchOf = (found: ThreadRow, how: Match['how']): Match => ({
   sequenceId: found.sequence_id,

@@ -2,12 +2,13 @@
 import type { Db } from '../../../kernel/db.ts'
 import type { FolderState, MailHead, OpenMailbox } from '../../../kernel/mailbox-ports.ts'
 import { holdForExport } from '../../contacts/export/queries.ts'
-import { confirmSent } from '../messages/queries.ts'
+import { markFiled } from '../messages/queries.ts'
 import { parseMail } from '../reading/parse-mail.ts'
-import { mayBeBounce } from '../reading/read-bounce.ts'
-import { type FolderRef, findMarker, listUnconfirmed, type Marker, moveMarker } from './folder-queries.ts'
+import { mayBeReport } from '../reading/read-bounce.ts'
+import { type FolderRef, findMarker, listUnfiled, type Marker, moveMarker } from './folder-queries.ts'
+import type { Incoming } from './incoming.ts'
 import { matchThread, rememberedMs } from './match-thread.ts'
-import { type Incoming, takeMail } from './take-mail.ts'
+import { takeMail } from './take-mail.ts'
 import type { WatchedRow } from './watch-queries.ts'
 
 export type Syncing = { db: Db; now: () => Date; mailbox: WatchedRow; open: OpenMailbox }
@@ -15,7 +16,7 @@ export type Syncing = { db: Db; now: () => Date; mailbox: WatchedRow; open: Open
 const atOnce = 50
 
 export async function syncMailbox(syncing: Syncing, stopping: AbortSignal): Promise<void> {
-  await confirmUnconfirmed(syncing)
+  await findCopies(syncing)
   for (const folder of syncing.open.folders) await syncFolder(syncing, folder, stopping)
 }
 
@@ -75,7 +76,7 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
   for (const { uid, head, receivedAt } of heads) {
     const headed = await parseMail(head)
     if (!headed || headed.from === mailbox.email) continue
-    if (!mayBeBounce(headed) && !(await matchThread(db, into, headed))) continue
+    if (!mayBeReport(headed) && !(await matchThread(db, into, headed))) continue
     const source = await open.source(uid)
     const mail = source && (await parseMail(source))
     if (mail) incoming.push({ ...into, mail, receivedAt })
@@ -83,14 +84,15 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
   return incoming
 }
 
-const lookedForMs = 7 * 24 * 3_600_000
+const hourMs = 3_600_000
+const lookedForMs = { unconfirmed: 7 * 24 * hourMs, sent: hourMs }
 
-/** Messages that nobody answered for, found among what the mailbox has sent. */
-async function confirmUnconfirmed({ db, now, mailbox, open }: Syncing): Promise<void> {
-  const since = new Date(now().getTime() - lookedForMs)
-  const messages = await listUnconfirmed(db, refOf(mailbox), since)
+/** What the mailbox filed among its sent mail: it did leave, under the identifier that stands there. */
+async function findCopies({ db, now, mailbox, open }: Syncing): Promise<void> {
+  const before = (ms: number) => new Date(now().getTime() - ms)
+  const since = { unconfirmed: before(lookedForMs.unconfirmed), sent: before(lookedForMs.sent) }
+  const messages = await listUnfiled(db, refOf(mailbox), since)
   if (messages.length === 0) return
-  const found = new Set(await open.findSent(messages.map(({ id }) => id)))
-  for (const { id, message_id } of messages)
-    if (found.has(id)) await confirmSent(db, mailbox.account_id, message_id, now())
+  const copies = await open.findSent(messages.map(({ id }) => id))
+  for (const copy of copies) await markFiled(db, mailbox.account_id, copy, now())
 }

@@ -6,7 +6,9 @@ import { newUuid } from '../../../kernel/id.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { MailboxFault, type MailboxReader, type OpenMailbox } from '../../../kernel/mailbox-ports.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
+import { SealFault } from '../../../kernel/seal.ts'
 import { openCredentials, type SecretKeys, serverWith } from '../mailboxes/credentials.ts'
+import { pauseMailbox } from '../mailboxes/health.ts'
 import { syncMailbox } from './sync-mailbox.ts'
 import {
   claimMailboxes,
@@ -145,7 +147,10 @@ async function watch(one: WatchOne, stopping: AbortSignal): Promise<void> {
 
 async function openMailbox({ mailbox, secretKeys, reader }: WatchOne): Promise<OpenMailbox> {
   const owner = { accountId: mailbox.account_id, email: mailbox.email }
-  const { imap } = await openCredentials(secretKeys, owner, mailbox.sealed)
+  const { imap } = await openCredentials(secretKeys, owner, mailbox.sealed).catch((error) => {
+    if (!(error instanceof SealFault)) throw error
+    throw new MailboxFault('login', 'the stored password cannot be opened: give it again')
+  })
   return reader.open(serverWith(mailbox.imap, imap))
 }
 
@@ -159,7 +164,9 @@ async function giveUp(one: WatchOne, error: unknown): Promise<void> {
   const failures = await recordFailure(one.db, refOf(one), isLogin ? `${words} (${patience})` : words)
   const waitMs = Math.min(longestRetryMs, one.timings.retryMs * 2 ** Math.min(10, failures - 1))
   // Servers come back for all of their users at the same moment.
-  await release(one, { afterMs: waitMs * (0.75 + Math.random() / 2), isLogin })
+  const refused = await release(one, { afterMs: waitMs * (0.75 + Math.random() / 2), isLogin })
+  if (isLogin && refused >= mostLoginFailures)
+    await pauseMailbox(one.db, refOf(one), { reason: 'login', error: `${words}.` }, one.now())
 }
 
 const patience = `after ${mostLoginFailures} times it is left alone until its settings change`

@@ -83,14 +83,25 @@ export function renewLeases(db: Db, { holder, now, until }: Lease) {
 
 export type WatchRef = { accountId: string; mailboxId: string; holder: string }
 
-/** Another may have it at once, or at that time. */
-export function releaseWatch(db: Db, ref: WatchRef, given: { now: Date; nextTryAt: Date; isLogin: boolean }) {
-  return db.run(sql`
+const Logins = row<{ login_failures: number }>({ login_failures: int })
+
+/** Another may have it at once, or at that time. Gives how many logins were refused in a row. */
+export async function releaseWatch(
+  db: Db,
+  ref: WatchRef,
+  given: { now: Date; nextTryAt: Date; isLogin: boolean },
+): Promise<number> {
+  const released = await db.maybe(
+    Logins,
+    sql`
     update outreach_watches
        set holder = null, held_until = ${given.now}::timestamptz - interval '1 second',
            next_try_at = ${given.nextTryAt},
            login_failures = login_failures + ${given.isLogin ? 1 : 0}
-     where account_id = ${ref.accountId} and mailbox_id = ${ref.mailboxId} and holder = ${ref.holder}`)
+     where account_id = ${ref.accountId} and mailbox_id = ${ref.mailboxId} and holder = ${ref.holder}
+    returning login_failures`,
+  )
+  return released?.login_failures ?? 0
 }
 
 /** All went well. */

@@ -189,10 +189,15 @@ describe('a watched mailbox', { skip: withoutDovecot }, () => {
     const mailbox = await outreach.makeMailbox(app.accountId, { password: 'wrong' })
     const written = await outreach.writeTo(mailbox)
     await dovecot.append(mailbox.user, answerTo(written))
-    await until(async () => (await outreach.mailboxState(mailbox)).imap_failures === 3, 'three failures')
-    assert.match(String((await outreach.mailboxState(mailbox)).imap_error), /refused the login/)
+    const state = () => outreach.mailboxState(mailbox)
+    await until(async () => (await state()).state === 'paused', 'the mailbox to be paused')
+    assert.deepEqual([(await state()).imap_failures, (await state()).paused_reason], [3, 'login'])
+    assert.match(String((await state()).imap_error), /refused the login/)
     await new Promise((resolve) => setTimeout(resolve, 1_000))
-    assert.equal((await outreach.mailboxState(mailbox)).imap_failures, 3)
+    assert.equal((await state()).imap_failures, 3)
+    const path = `/v3/outreach/mailboxes/${mailbox.id}`
+    assert.equal((await app.call('PUT', path, { body: { state: 'active' } })).status, 204)
+    await until(async () => (await state()).state === 'paused', 'it to be tried again')
     const secret = { password }
     const sealed = await sealCredentials(secretKeys, mailbox, { smtp: secret, imap: secret })
     await app.pools.db.run(sql`

@@ -1,0 +1,12 @@
+// The plan of a week for one account, a few times over, and the most memory that it took:
+// planner.ts DATABASE_URL ACCOUNT_ID. Says kilobytes.
+import { planAccount } from '../../src/features/outreach/planning/plan-account.ts'
+import { openPool } from '../../src/kernel/db.ts'
+
+const [url = '', accountId = ''] = process.argv.slice(2)
+const rounds = 5
+const aheadMs = 7 * 86_400_000
+const db = openPool({ url, max: 2, name: 'planner', durable: true, checkRows: false, onError: () => {} })
+for (let round = 0; round < rounds; round++) await planAccount(db, accountId, { now: new Date(), aheadMs })
+await db.close()
+process.stdout.write(`${process.resourceUsage().maxRSS}\n`)

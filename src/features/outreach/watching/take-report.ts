@@ -1,0 +1,82 @@
+// What providers report about a message of ours: that it did not arrive, or that somebody takes it for abuse.
+import { hash } from 'node:crypto'
+import type { Db } from '../../../kernel/db.ts'
+import { classifyReply } from '../../messages/bounces/classify-reply.ts'
+import { suppress } from '../../suppressions/suppressions.ts'
+import { stopEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
+import { insertReply } from '../inbox/reply-queries.ts'
+import { recordBounce, recordComplaint } from '../mailboxes/health.ts'
+import { findReported, markBounced, type OutreachMessageRow } from '../messages/queries.ts'
+import type { Bounce } from '../reading/read-bounce.ts'
+import type { Complaint } from '../reading/read-complaint.ts'
+import { type Incoming, replyOf } from './incoming.ts'
+
+// A report says about a person only what stands in its reason.
+const unsaid = { text: '', html: null }
+
+export async function takeBounce(db: Db, incoming: Incoming, bounce: Bounce): Promise<boolean> {
+  const { accountId, at } = incoming
+  if (!bounce.isFailed) return false
+  const message = await findReported(db, accountId, bounce)
+  if (!message || (bounce.recipients.length === 0 && !bounce.words.includes(message.recipient))) return false
+  const verdict = classifyReply({
+    smtpCode: bounce.smtpCode,
+    enhancedCode: bounce.status,
+    message: bounce.diagnostic,
+  })
+  const told = { classification: null, confidence: 1, reason: verdict.reason }
+  const match = { sequenceId: message.sequence_id, prospectId: message.prospect_id }
+  const row = { ...replyOf(incoming, match), ...unsaid, ...told, kind: 'bounce' as const }
+  if ((await insertReply(db, row)) === undefined) return false
+  // A forwarded message fails elsewhere: the address that we wrote to is not the dead one.
+  const isIt = bounce.recipients.length === 0 || bounce.recipients.includes(message.recipient)
+  await followBounce(db, incoming, message, {
+    error: bounce.diagnostic || verdict.reason,
+    isDead: verdict.suppresses && isIt,
+  })
+  if (message.state !== 'bounced') await recordBounce(db, { accountId, mailboxId: message.mailbox_id }, at)
+  return true
+}
+
+type Failed = { error: string; isDead: boolean }
+
+/** A step that did not arrive has no follow-up; only a dead address is not written to again. */
+async function followBounce(
+  db: Db,
+  { accountId, at }: Incoming,
+  message: OutreachMessageRow,
+  { error, isDead }: Failed,
+): Promise<void> {
+  const { sequence_id: sequenceId, prospect_id: prospectId } = message
+  if (sequenceId !== null && prospectId !== null && message.step !== null) {
+    const reason = isDead ? 'bounced' : 'undeliverable'
+    await stopEnrollment(db, { accountId, sequenceId, prospectId }, reason, at)
+  }
+  await markBounced(db, accountId, message.message_id, error)
+  if (!isDead) return
+  const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at } as const
+  await suppress(db, { accountId, email: message.recipient }, why)
+}
+
+/** Suppresses whom we wrote to, whomever the report names: providers hide it, and reports are easily made up. */
+export async function takeComplaint(db: Db, incoming: Incoming, complaint: Complaint): Promise<boolean> {
+  const { accountId, at } = incoming
+  const message = complaint.isComplaint ? await findReported(db, accountId, complaint) : undefined
+  if (!message) return false
+  const { sequence_id: sequenceId, prospect_id: prospectId, recipient: email } = message
+  const kept = await insertReply(db, {
+    ...replyOf(incoming, { sequenceId, prospectId }),
+    ...unsaid,
+    // One a message, however often it is reported.
+    fingerprint: hash('sha256', `complaint ${message.id}`, 'buffer'),
+    kind: 'complaint',
+    classification: null,
+    confidence: 1,
+    reason: `taken for ${complaint.type || 'abuse'}`,
+  })
+  if (kept === undefined) return false
+  if (prospectId !== null) await stopProspect(db, { accountId, prospectId }, 'complained', at)
+  await suppress(db, { accountId, email }, { reason: 'complaint', source: 'outreach', messageId: null, at })
+  await recordComplaint(db, { accountId, mailboxId: message.mailbox_id }, at)
+  return true
+}
