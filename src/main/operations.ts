@@ -103,7 +103,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     getUsage,
     listNoticesOwn,
     getAccount(needs.relay),
-    ...senderOperations({ ...needs, transportKind: () => needs.probes.transport().kind }),
+    ...senderOperations({ ...needs, transportKind: () => needs.probes.kinds.transport }),
     ...contactOperations({ ...needs, ...fetching }),
     ...statisticsOperations,
     ...eventOperations,
@@ -173,8 +173,9 @@ export function declarationsOnly(): Operation[] {
   return declareOperations({
     probes: {
       queue: async () => ({ depth: null, oldest_s: null }),
-      transport: () => ({ kind: 'none', state: 'unknown' }),
-      smsTransport: () => ({ kind: 'none', state: 'unknown' }),
+      transport: async () => ({ kind: 'none', state: 'unknown' }),
+      smsTransport: async () => ({ kind: 'none', state: 'unknown' }),
+      kinds: { transport: 'none', smsTransport: 'none' },
     },
     dns: noDns,
     relay: { enabled: false, host: '', port: 0 },

@@ -11,6 +11,7 @@ import { mediaLimits } from '../features/media/limits.ts'
 import { queueDepth } from '../features/messages/queries.ts'
 import { ensureTrackingKeys } from '../features/messages/tracking/queries.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
+import { findUpstreamState } from '../features/messages/upstream-state-queries.ts'
 import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import { openGates } from '../gates/gates.ts'
 import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
@@ -31,6 +32,7 @@ import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { smsNeedsOf } from './sms.ts'
 import { openSmsHooks } from './sms-hooks.ts'
+import { readTransportUrl } from './transport-url.ts'
 import { targetCheck } from './webhooks.ts'
 
 export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
@@ -171,12 +173,30 @@ function hooksOf({ config, hookClient, log }: ServiceNeeds) {
 
 const kindOf = (transport: string) => transport.split(':')[0] ?? transport
 
-function probesOf({ transport, smsTransport }: Config): Probes {
-  return {
-    queue: ({ db }) => queueDepth(db),
-    transport: () => ({ kind: kindOf(transport), state: 'ok' }),
-    smsTransport: () => ({ kind: kindOf(smsTransport), state: 'ok' }),
+function probesOf(config: Config): Probes {
+  const kinds = {
+    transport: readTransportUrl(config.transport).kind,
+    smsTransport: kindOf(config.smsTransport),
   }
+  return {
+    kinds,
+    queue: ({ db }) => queueDepth(db),
+    transport: ({ db }) => stateOf(db, kinds.transport),
+    // Nobody watches how SMS are taken; what is captured cannot fail.
+    smsTransport: async () => ({
+      kind: kinds.smsTransport,
+      state: kinds.smsTransport === 'capture' ? 'ok' : 'unknown',
+    }),
+  }
+}
+
+/** As the last messages that were handed over showed. */
+async function stateOf(db: Db, kind: string): Promise<Awaited<ReturnType<Probes['transport']>>> {
+  if (kind === 'capture') return { kind, state: 'ok' }
+  const found = await findUpstreamState(db, kind)
+  if (!found) return { kind, state: 'unknown' }
+  if (!found.failing) return { kind, state: 'ok' }
+  return { kind, state: 'failing', since: found.since.toISOString(), message: found.said ?? '' }
 }
 
 /** Shared by the faces that read tracking links and the engine that writes them. */

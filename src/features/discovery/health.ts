@@ -4,7 +4,13 @@ import { closed, orNull, words } from '../../kernel/schema.ts'
 import { pingDatabase } from './queries.ts'
 
 const State = words(['ok', 'down'])
-const Transport = closed({ kind: Type.String(), state: words(['ok', 'failing', 'unknown']) })
+/** `since` and `message`: when it began to fail, and what it said last. */
+const Transport = closed({
+  kind: Type.String(),
+  state: words(['ok', 'failing', 'unknown']),
+  since: Type.Optional(Type.String()),
+  message: Type.Optional(Type.String()),
+})
 
 export const Health = closed({
   status: words(['ok', 'degraded', 'down']),
@@ -29,31 +35,35 @@ export type Health = Static<typeof Health>
 /** What the parts of the service say about themselves. */
 export type Probes = {
   queue: (ctx: Ctx) => Promise<Health['queue']>
-  transport: () => Health['transport']
-  smsTransport: () => Health['sms_transport']
+  transport: (ctx: Ctx) => Promise<Health['transport']>
+  smsTransport: (ctx: Ctx) => Promise<Health['sms_transport']>
+  /** Their names, for when nobody can be asked. */
+  kinds: { transport: string; smsTransport: string }
 }
 
 export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
   const started = performance.now()
   const { version } = await pingDatabase(ctx.db)
   const latency = Math.round((performance.now() - started) * 10) / 10
-  const transport = probes.transport()
+  const transport = await probes.transport(ctx)
+  const smsTransport = await probes.smsTransport(ctx)
+  const isFailing = [transport, smsTransport].some(({ state }) => state === 'failing')
   return {
-    status: transport.state === 'failing' ? 'degraded' : 'ok',
+    status: isFailing ? 'degraded' : 'ok',
     database: { state: 'ok', latency_ms: latency, version },
     queue: await probes.queue(ctx),
     transport,
-    sms_transport: probes.smsTransport(),
+    sms_transport: smsTransport,
   }
 }
 
-export function databaseDown(probes: Probes): Health {
+export function databaseDown({ kinds }: Probes): Health {
   return {
     status: 'down',
     database: { state: 'down', latency_ms: null, version: null },
     queue: { depth: null, oldest_s: null },
-    transport: probes.transport(),
-    sms_transport: probes.smsTransport(),
+    transport: { kind: kinds.transport, state: 'unknown' },
+    sms_transport: { kind: kinds.smsTransport, state: 'unknown' },
     error: {
       code: 'database_unavailable',
       message: 'The database cannot be reached.',

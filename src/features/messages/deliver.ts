@@ -13,6 +13,7 @@ import { lanes, type Stream } from './model.ts'
 import { type CampaignMail, type HandedOver, settle } from './settle.ts'
 import { actOf, simulatedOutcome } from './simulator.ts'
 import { openPace, type Pace } from './upstream-rate.ts'
+import { openUpstreamState } from './upstream-state.ts'
 
 export type DeliveryNeeds = ComposeNeeds & {
   log: Log
@@ -43,9 +44,8 @@ type Due = DueRow & { attempts: number; leaseEnds: number }
 
 export function startDelivery(needs: DeliveryNeeds): Delivery {
   const pace = needs.transport.perSecond && openPace(needs)
-  const running = (Object.keys(lanes) as Stream[]).map((stream) =>
-    startLane({ ...needs, pace }, lanes[stream]),
-  )
+  const shared = { ...needs, pace, tellState: openUpstreamState(needs) }
+  const running = (Object.keys(lanes) as Stream[]).map((stream) => startLane(shared, lanes[stream]))
   return {
     wake() {
       for (const lane of running) lane.wake()
@@ -58,7 +58,10 @@ export function startDelivery(needs: DeliveryNeeds): Delivery {
   }
 }
 
-type LaneNeeds = DeliveryNeeds & { pace: Pace | undefined }
+type LaneNeeds = DeliveryNeeds & {
+  pace: Pace | undefined
+  tellState: (outcome: HandedOver['outcome']) => void
+}
 
 function startLane(needs: LaneNeeds, lane: number): Delivery {
   const { leaseSeconds } = needs
@@ -144,6 +147,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     if (turn === 'stopped') waiting.push(due)
     if (turn !== 'go') return
     const outcome = await handOver(needs, due)
+    if (goesUpstream(due)) needs.tellState(outcome)
     if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
   }
@@ -237,6 +241,8 @@ async function compose(
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
   const written = await needs.campaigns.write(due)
   if (!written) return { kind: 'interrupted' }
+  // The simulator clicks on what the message holds.
+  if (actOf(due.recipient)) due.parts = written.parts
   return composeDue(needs, { ...due, ...written }, transport)
 }
 

@@ -117,7 +117,13 @@ export function queueDepth(db: Db) {
     sql`
     -- all accounts: the health of the whole service
     select count(*)::int as depth,
-           extract(epoch from now() - min(due_at) filter (where due_at <= now()))::int as oldest_s
+           extract(epoch from now() - least(
+             min(due_at) filter (where due_at <= now()),
+             -- Of the first ones those that are not meant for later: they wait for their next try.
+             (select min(greatest(m.created_at, m.scheduled_at))
+                from (select message_id from delivery_queue order by message_id limit 1000) first
+                join messages m on m.id = first.message_id
+               where greatest(m.created_at, m.scheduled_at) <= now())))::int as oldest_s
       from delivery_queue`,
   )
 }

@@ -140,7 +140,7 @@ async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<vo
     if (result instanceof Refusal) return
     const { accountId, email } = refOf(result.outgoing)
     const hit = found.get(`${accountId} ${email}`)
-    if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe' && !hit.is_erased)) return
+    if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe')) return
     if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
     else results[i] = suppressedRefusal(email, hit.reason)
   })
@@ -150,15 +150,37 @@ function refOf({ caller, recipient }: Outgoing) {
   return { accountId: caller.accountId, email: recipient.email.toLowerCase() }
 }
 
+/** What lifts it, where something does: nothing brings an erased person back. */
 export function suppressedRefusal(email: string, reason: string): Refusal {
+  const param = 'to'
+  if (reason === 'erased')
+    return recipientSuppressed({
+      message: `${email} belongs to somebody whose data was erased, and is not written to any more.`,
+      param,
+    })
+  if (reason === 'blocked_domain') return domainRefusal(email)
   return recipientSuppressed({
     message: `${email} is on the suppression list (${reason}).`,
-    param: 'to',
+    param,
     hint: 'Remove it from the suppression list only if the person asked for that.',
     action: {
       operation: 'suppression.delete',
       method: 'DELETE',
       path: `/api/v1/suppressions/${encodeURIComponent(email)}`,
+      scope: 'contacts.write',
+    },
+  })
+}
+
+function domainRefusal(email: string): Refusal {
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  return recipientSuppressed({
+    message: `${email} is not written to: the domain ${domain} is blocked.`,
+    param: 'to',
+    action: {
+      operation: 'blocked_domain.delete',
+      method: 'DELETE',
+      path: `/v3/smtp/blockedDomains/${encodeURIComponent(domain)}`,
       scope: 'contacts.write',
     },
   })

@@ -7,12 +7,12 @@ import { linksOf } from './tracking/rewrite.ts'
 
 const person =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
-// Long enough after the delivery to be a person's.
+// Judged as if it came so long after the delivery: no person is quicker.
 const laterMs = 60_000
 
 export async function actOutActivity(db: Db, due: DueRow, act: Act, at: Date): Promise<void> {
-  const later = new Date(at.getTime() + laterMs)
-  const visit: Visit = { ip: '127.0.0.1', userAgent: person, method: 'GET', headers: {}, at: later }
+  const judgedAt = new Date(at.getTime() + laterMs)
+  const visit: Visit = { ip: '127.0.0.1', userAgent: person, method: 'GET', headers: {}, at, judgedAt }
   const open = (seen: Visit) => recordActivity(db, { kind: 'open', messageId: due.id }, seen)
   const click = (seen: Visit) =>
     recordActivity(db, { kind: 'click', messageId: due.id, url: firstLink(due) }, seen)
@@ -25,7 +25,7 @@ export async function actOutActivity(db: Db, due: DueRow, act: Act, at: Date): P
     case 'proxy':
       return open({ ...visit, userAgent: 'Mozilla/5.0' })
     case 'robot': {
-      const scanner = { ...visit, userAgent: 'python-requests/2.32', at }
+      const scanner = { ...visit, userAgent: 'python-requests/2.32', judgedAt: at }
       await open(scanner)
       return click(scanner)
     }

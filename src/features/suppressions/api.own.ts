@@ -4,7 +4,7 @@ import { answer, operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, pageOf, pageQuery, Time, words } from '../../kernel/schema.ts'
 import type { SuppressionRow } from './queries.ts'
-import { pageOfSuppressions, reasons, suppressByHand, unsuppress } from './suppressions.ts'
+import { erasedStays, pageOfSuppressions, reasons, suppressByHand, unsuppress } from './suppressions.ts'
 
 const Suppression = closed({
   email: orNull(Type.String({ description: 'null: of a person who was erased' })),
@@ -69,5 +69,5 @@ export const deleteSuppressionOwn = operation({
   effect: 'change',
   params: closed({ email: Type.String({ maxLength: 320 }) }),
   reply: closed({ email: Type.String(), deleted: Type.Boolean() }),
-  refusals: [notFound],
+  refusals: [notFound, erasedStays],
 }).run(async (ctx, { params }) => answer(200, { email: await unsuppress(ctx, params.email), deleted: true }))

@@ -48,17 +48,21 @@ const Ref = row<{ account_id: string; email: string; reason: string; is_erased: 
   is_erased: bool,
 })
 
-/** Of many addresses of many accounts, those not to be written to: of erased people and blocked domains as well. */
+/**
+ * Of many addresses of many accounts, those not to be written to: of erased people (`erased`) and blocked domains
+ * (`blocked_domain`) as well.
+ */
 export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
   return db.many(
     Ref,
     sql`
-    select r.account_id, r.email, s.reason, s.email <> r.email as is_erased
+    select r.account_id, r.email, s.email <> r.email as is_erased,
+           case when s.email = r.email then s.reason else 'erased' end as reason
       from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
       join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))
     union all
-    select r.account_id, r.email, 'manual', false
+    select r.account_id, r.email, false, 'blocked_domain'
       from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
       join blocked_domains d on d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1)`,
   )

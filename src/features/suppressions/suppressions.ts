@@ -3,6 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
+import { refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
 import {
   deleteSuppression,
@@ -15,6 +16,15 @@ import { queueUnsuppression } from './upstream-queries.ts'
 
 export const reasons = ['hard_bounce', 'soft_bounce_limit', 'complaint', 'unsubscribe', 'manual'] as const
 export type Reason = (typeof reasons)[number]
+
+/** What is kept of an erased person is all that keeps them from being written to again. */
+export const erasedStays = refusal({
+  code: 'conflict',
+  kind: 'conflict',
+  message:
+    'This address belongs to somebody whose data was erased. It stays suppressed and cannot be taken off the list.',
+  v3: { code: 'invalid_parameter' },
+})
 
 type Why = { reason: Reason; source: string; messageId: string | null; at: Date }
 
@@ -42,6 +52,8 @@ export async function suppressByHand(ctx: Ctx, given: string) {
 export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
   const email = readParam(given)
   if (await lift(ctx.db, { accountId: ctx.caller.accountId, email })) return email
+  const [kept] = await listSuppressions(ctx.db, ctx.caller.accountId, { email, limit: 1 })
+  if (kept) throw erasedStays({ param: 'email' })
   throw notFound({ message: `${email} is not on the suppression list.` })
 }
 

@@ -1,5 +1,6 @@
 // From the body of a send to a message that can be queued, or to all that stands in the way.
 
+import { isBase64 } from '../../kernel/base64.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
 import type { Fault } from '../../kernel/refusal.ts'
@@ -83,11 +84,9 @@ function timeFaults({ now }: Ctx, { scheduled_at }: SendRequest): Fault[] {
   return [{ code: 'invalid_parameter', message, param: 'scheduled_at' }]
 }
 
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
 function attachmentFaults({ attachments = [] }: SendRequest): Fault[] {
   return attachments.flatMap(({ content }, i) => {
-    if (base64.test(content.replaceAll(/\s/g, ''))) return []
+    if (isBase64(content.replaceAll(/\s/g, ''), { padded: true })) return []
     const param = `attachments[${i}].content`
     return { code: 'invalid_parameter', message: `${param} must be base64.`, param }
   })

@@ -12,6 +12,8 @@ export type Visit = {
   method: string
   headers: Record<string, string | undefined>
   at: Date
+  /** The time it is judged by, where that is another. */
+  judgedAt?: Date
 }
 
 // Behind these stands a person, but the address and the program are the proxy's.
@@ -20,7 +22,8 @@ const imageProxies = ['google_image_proxy', 'yahoo_image_proxy']
 export async function recordActivity(db: Db, token: TrackingToken, visit: Visit): Promise<void> {
   const message = await findForEvent(db, token.messageId)
   if (!message) return
-  const hit = { ...visit, kind: token.kind, sentAt: message.sent_at, deliveredAt: message.delivered_at }
+  const { sent_at: sentAt, delivered_at: deliveredAt } = message
+  const hit = { ...visit, at: visit.judgedAt ?? visit.at, kind: token.kind, sentAt, deliveredAt }
   const recentClicks = await recentLinks(
     db,
     { accountId: message.account_id, id: message.id },

@@ -1,3 +1,4 @@
+import { isBase64 } from '../../../kernel/base64.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import type { Attachment } from '../../messages/queue-messages.ts'
@@ -19,7 +20,6 @@ const extensions = new Set([
 ])
 const mostAttachments = 50
 const mostBytes = 20 * 1024 * 1024
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
 
 export function readAttachments(attachment: SendBody['attachment']): Attachment[] {
   const all = attachment ?? []
@@ -42,7 +42,7 @@ function readAttachment(attachment: AttachmentGiven): Attachment {
   const content = (attachment.content ?? '').replaceAll(/\s/g, '')
   if (content === '')
     throw missingParameter({ message: 'content is missing in attachment', param: 'attachment' })
-  if (!base64.test(content)) {
+  if (!isBase64(content, { padded: false })) {
     throw invalidParameter({ message: 'content is not valid in attachment', param: 'attachment' })
   }
   return {

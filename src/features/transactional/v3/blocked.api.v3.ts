@@ -6,7 +6,7 @@ import { rangeQuery, readRange } from '../../../kernel/v3/dates.ts'
 import { given, optional, storable } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { liftBounced, type Reason, unsuppress } from '../../suppressions/suppressions.ts'
+import { erasedStays, liftBounced, type Reason, unsuppress } from '../../suppressions/suppressions.ts'
 import { type BlockedRow, countBlocked, listBlocked } from './blocked-queries.ts'
 
 const Text = Type.String()
@@ -98,7 +98,7 @@ export const deleteBlockedContact = operation({
   params: closed({ email: Type.String({ maxLength: 320 }) }),
   status: 204,
   reply: Type.Null(),
-  refusals: [notFound],
+  refusals: [notFound, erasedStays],
 }).run(async (ctx, { params }) => {
   await unsuppress(ctx, params.email)
   return null

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { openSink } from '../../../test/faults/sink.ts'
+import { until } from '../../../test/until.ts'
+import { sparePort } from '../../main/spare-port.ts'
+
+const port = await sparePort('127.0.0.1')
+const env = { POSTHORN_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, POSTHORN_RETRY_FACTOR: '0.02' }
+const app = await makeApp({ deliver: true, env })
+
+const health = async () => (await app.call('GET', '/api/v1/health')).body
+
+test('health tells what the upstream does with the mail', async () => {
+  const { status, transport } = await health()
+  assert.deepEqual([status, transport], ['ok', { kind: 'smtp', state: 'unknown' }])
+  const body = { from: 'shop@example.com', to: 'anna@example.org', subject: 'Hello', text: 'Hi.' }
+  const { body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
+  const failing = await until(async () => {
+    const found = await health()
+    return found.status === 'degraded' ? found : undefined
+  }, 'the upstream to be known as failing')
+  assert.match(failing.transport.message, /ECONNREFUSED/)
+  assert.match(failing.transport.since, /^\d{4}-.*Z$/)
+  assert.equal(failing.queue.depth, 1)
+  assert.equal(typeof failing.queue.oldest_s, 'number')
+
+  const sink = await openSink(() => {}, port)
+  after(() => sink.close())
+  await until(
+    async () => (await app.call('GET', `/api/v1/messages/${sent.id}`)).body.status === 'sent' || undefined,
+    'the message to be taken',
+  )
+  const well = await until(async () => {
+    const found = await health()
+    return found.status === 'ok' ? found : undefined
+  }, 'the upstream to be known as well')
+  assert.deepEqual(well.transport, { kind: 'smtp', state: 'ok' })
+  assert.deepEqual(well.queue, { depth: 0, oldest_s: null })
+})

@@ -1,0 +1,32 @@
+// Whether the upstream takes mail, told by what it did with the last messages of any process.
+import type { Db } from '../../kernel/db.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { Transport } from '../../kernel/ports.ts'
+import type { HandedOver } from './settle.ts'
+import { keepUpstreamState } from './upstream-state-queries.ts'
+
+type Needs = { db: Db; log: Log; now: () => Date; transport: Pick<Transport, 'kind'> }
+
+// The same thing is told again after this time: another process may have told otherwise.
+const againMs = 10_000
+
+/** Takes the outcome of every hand-over to the upstream. */
+export function openUpstreamState({ db, log, now, transport }: Needs) {
+  let told: { failing: boolean; at: number } | undefined
+  return (outcome: HandedOver['outcome']): void => {
+    const failing = isFailing(outcome)
+    const at = performance.now()
+    if (failing === undefined || (told?.failing === failing && at - told.at < againMs)) return
+    told = { failing, at }
+    const said = failing && 'message' in outcome ? outcome.message.slice(0, 300) : null
+    keepUpstreamState(db, transport.kind, { failing, since: now(), said }).catch((error) =>
+      log.warn({ err: error }, 'the state of the upstream could not be kept'),
+    )
+  }
+}
+
+/** Nothing where the outcome says nothing of the upstream. */
+function isFailing(outcome: HandedOver['outcome']): boolean | undefined {
+  if (outcome.kind === 'accepted' || outcome.kind === 'rejected') return false
+  return outcome.kind === 'deferred' ? outcome.fault === 'transport' : undefined
+}
