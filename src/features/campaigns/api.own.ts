@@ -2,7 +2,12 @@ import { Type } from 'typebox'
 import { type Operation, operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, Time, words } from '../../kernel/schema.ts'
-import { senderDomainNotAllowed, senderUnverified } from '../accounts/usage/refusals.ts'
+import {
+  dailyCapReached,
+  monthlyQuotaReached,
+  senderDomainNotAllowed,
+  senderUnverified,
+} from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { preview } from './preview.ts'
 import { sendCampaign } from './send-campaign.ts'
@@ -64,6 +69,8 @@ export const sendCampaignOwn = operation({
     templateInvalid,
     senderDomainNotAllowed,
     senderUnverified,
+    dailyCapReached,
+    monthlyQuotaReached,
   ],
 }).run((ctx, { body }) => sendCampaign(ctx, body))
 

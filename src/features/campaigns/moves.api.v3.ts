@@ -67,7 +67,7 @@ export const sendCampaignNowV3 = operation({
   effect: 'irreversible',
   perMinute: 10,
   body: closed({ confirm: optional(Type.Boolean()) }),
-  refusals: [...starting, confirmationRequired],
+  refusals: [...starting, confirmationRequired, dailyCapReached, monthlyQuotaReached],
 }).run(async (ctx, { params: { id }, body }) => {
   await sendNow(ctx, await holdCampaign(ctx, id), body.confirm === true)
   return null

@@ -187,6 +187,26 @@ describe('the moves of a campaign', () => {
   })
 })
 
+test('a campaign larger than the cap or the quota leaves is refused at the call, in both namespaces', async () => {
+  const { key, id, accountId } = await ready(['anna', 'bob', 'cleo'])
+  const capped = (await app.makeKey({ dailyCap: 2 }, accountId)).key
+  const own = (asking: string) =>
+    call(asking, 'POST', '/api/v1/campaigns/send', { campaign_id: id, confirm: true })
+  const refused = await call(capped, 'POST', `${base}/${id}/sendNow`, { confirm: true })
+  assert.deepEqual([refused.status, refused.body.code], [429, 'not_enough_credits'])
+  assert.match(
+    refused.body.message,
+    /^3 messages would go out, and the daily cap of the key, 2, leaves 2 today/,
+  )
+  const again = await own(capped)
+  assert.deepEqual([again.status, again.body.error.code], [429, 'daily_cap_reached'])
+  await db.run(sql`
+    -- all accounts: the account itself
+    update accounts set monthly_quota = 1 where id = ${accountId}`)
+  assert.equal((await own(key)).body.error.code, 'monthly_quota_reached')
+  assert.equal((await stored(id)).status, 'draft')
+})
+
 describe('campaign.send', () => {
   const path = '/api/v1/campaigns/send'
 

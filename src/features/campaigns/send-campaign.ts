@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { readAddress } from '../../kernel/email-address.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
+import { refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
 import { contentMissing } from '../messages/refusals.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
@@ -34,8 +35,10 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
     await refuseUnready(ctx, campaign, 'sent')
     const recipients = await countedRecipients(ctx, campaign)
     refuseUnconfirmed(asked.confirm === true, recipients)
-    if (asked.scheduled_at === undefined) await start(ctx, campaign)
-    else await scheduleAt(ctx, campaign, asked.scheduled_at)
+    if (asked.scheduled_at === undefined) {
+      await refuseWithoutRoom(ctx, recipients.sendable)
+      await start(ctx, campaign)
+    } else await scheduleAt(ctx, campaign, asked.scheduled_at)
     const status = asked.scheduled_at === undefined ? ('in_process' as const) : ('queued' as const)
     return { campaign_id: Number(campaign.id), status, recipients }
   })

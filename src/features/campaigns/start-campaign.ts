@@ -4,6 +4,7 @@ import { domainOf } from '../../kernel/email-address.ts'
 import { confirmationRequired, invalidParameter } from '../../kernel/refusals.ts'
 import { given } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import type { CampaignRow, Status } from './campaign-row.ts'
@@ -68,6 +69,7 @@ export async function sendNow(ctx: Ctx, campaign: CampaignRow, isConfirmed: bool
   const counts = await countedRecipients(ctx, campaign)
   const { provider_compatibility } = await readSettings(ctx)
   refuseUnconfirmed(isConfirmed || provider_compatibility, counts)
+  await refuseWithoutRoom(ctx, counts.sendable)
   await start(ctx, campaign)
 }
 

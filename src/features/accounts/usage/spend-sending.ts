@@ -86,14 +86,14 @@ export function monthOf(now: Date): string {
   return `${now.toISOString().slice(0, 7)}-01`
 }
 
-function nextDay(now: Date): number {
+export function nextDay(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
 }
 
-function nextMonth(now: Date): number {
+export function nextMonth(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
 }
 
-function secondsUntil(then: number, now: Date): number {
+export function secondsUntil(then: number, now: Date): number {
   return Math.ceil((then - now.getTime()) / 1000)
 }
