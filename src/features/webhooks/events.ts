@@ -4,7 +4,7 @@ export const types = ['transactional', 'marketing'] as const
 /** Those of the channel sms are transactional to the caller and a type of their own here. */
 export type WebhookType = (typeof types)[number] | 'sms'
 
-// Each with the type of a message's event that brings it; null: it is about something else.
+// Each with the type of a message's event that brings it, or `accepted`; null: it is about something else.
 const shared = {
   delivered: 'delivery',
   hardBounce: 'bounce',
@@ -20,8 +20,8 @@ const shared = {
 export const words: Record<WebhookType, Record<string, string | null>> = {
   transactional: {
     ...shared,
-    sent: 'sent',
-    request: 'sent',
+    sent: 'accepted',
+    request: 'accepted',
     blocked: 'blocked',
     invalid: 'bounce',
     deferred: 'deferred',

@@ -206,9 +206,12 @@ test('a suppressed recipient, an address that cannot exist, an unsubscription, a
     tag: 'Welcome',
   }
   const request = await until(
-    async () => receiver.got.find(({ body }) => body.event === 'request'),
+    async () => receiver.got.find(({ body }) => body.event === 'request' && body.email !== blocked.email),
     'the request',
   )
+  // Accepted, and so told of, although it goes nowhere.
+  assert.equal(receiver.got[0]?.body.email, blocked.email)
+  assert.equal(receiver.got[0]?.body.event, 'request')
   const about = { ...common, email: 'anna@example.com', ...named, sending_ip: '' }
   assert.deepEqual(timeless(request.body), { ...about, event: 'request', mirror_link: '' })
 
