@@ -4,6 +4,7 @@ import { captureTransport } from '../features/messages/capture.ts'
 import { type Delivery, startDelivery } from '../features/messages/deliver.ts'
 import { dkimKeyFinder } from '../features/messages/dkim-keys.ts'
 import { lanes } from '../features/messages/model.ts'
+import { linkFiller } from '../features/messages/recipient-links.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
 import { trackHtml } from '../features/messages/tracking/track-message.ts'
 import type { Db } from '../kernel/db.ts'
@@ -31,6 +32,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
   const capture = captureTransport(db, now)
   const transport = await openTransport(config, capture)
   const secretKeys = openSecretKeys(config)
+  const unsubscribeKeys = openUnsubscribeKeys(config)
   const delivery = startDelivery({
     db,
     log,
@@ -42,7 +44,8 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     findDkimKeys: dkimKeyFinder({ db, secretKeys }),
     secretKeys,
     track: (due, html) => trackHtml({ db, keys: trackingKeys, baseUrl }, due, html),
-    campaigns: campaignMail({ db, baseUrl, unsubscribeKeys: openUnsubscribeKeys(config) }),
+    fillIn: linkFiller({ unsubscribeKeys, baseUrl }),
+    campaigns: campaignMail({ db, baseUrl, unsubscribeKeys }),
   })
   return {
     transport,

@@ -6,6 +6,7 @@ import type { DkimKey } from './mime/dkim.ts'
 import { signMail } from './mime/dkim.ts'
 import { changeHtmlParts } from './mime/html-parts.ts'
 import { textFromHtml } from './mime/text-from-html.ts'
+import type { FillIn } from './recipient-links.ts'
 import { withSecret } from './sealed-secret.ts'
 
 export type FindDkimKeys = (accountId: string, domain: string) => Promise<DkimKey[]>
@@ -16,6 +17,8 @@ export type ComposeNeeds = {
   db: Db
   findDkimKeys: FindDkimKeys
   track: Track
+  /** Puts the recipient's own links in; without it, they stay out. */
+  fillIn?: FillIn
   now: () => Date
   /** Needed by messages that hold a secret. */
   secretKeys?: () => Promise<Buffer[]>
@@ -41,7 +44,10 @@ async function trackRelayed({ track }: ComposeNeeds, due: DueRow, raw: Buffer): 
 async function composeParts(needs: ComposeNeeds, due: Composed): Promise<Buffer> {
   if (!due.parts) throw new Error(`message ${due.id} has no body`)
   const parts = due.parts.sealed === undefined ? due.parts : await withSecret(needs, due.id, due.parts)
-  const html = parts.html === undefined ? undefined : await needs.track(due, parts.html)
+  const fillIn = async (text: string | undefined) =>
+    text === undefined || !needs.fillIn ? text : needs.fillIn(due, text)
+  const written = await fillIn(parts.html)
+  const html = written === undefined ? undefined : await needs.track(due, written)
   const stored =
     due.files ?? (due.attachments > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : [])
   return composeMail({
@@ -52,7 +58,7 @@ async function composeParts(needs: ComposeNeeds, due: Composed): Promise<Buffer>
     subject: due.subject,
     html,
     // Made from what the author wrote, not from the tracked links.
-    text: parts.text ?? (parts.html === undefined ? undefined : textFromHtml(parts.html)),
+    text: (await fillIn(parts.text)) ?? (written === undefined ? undefined : textFromHtml(written)),
     headers: parts.headers,
     attachments: stored.map((one) => ({
       filename: one.filename,

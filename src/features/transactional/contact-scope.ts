@@ -1,22 +1,23 @@
-// What a template may read of its recipient.
+// What a template may read of its recipient: attributes, and the links that are theirs.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { calculatorOf } from '../contacts/attributes/calculate.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
+import { recipientLinks } from '../messages/recipient-links.ts'
 
 /** The contact's attributes under `contact`, looked up only where a template reads them. */
 export async function contactScope(
   { db, caller, now }: Ctx,
   email: string | undefined,
   sources: (string | undefined)[],
-): Promise<{ contact: Record<string, unknown> }> {
+): Promise<{ contact: Record<string, unknown> } & typeof recipientLinks> {
   const isRead = sources.some((source) => source !== undefined && readsContact(source))
   const found =
     isRead && email !== undefined
       ? await findContact(db, caller.accountId, { email: email.toLowerCase() })
       : undefined
-  if (!found) return { contact: {} }
+  if (!found) return { contact: {}, ...recipientLinks }
   const attributes = (await calculatorOf(db, caller.accountId, now))(found.attributes)
-  return { contact: { ...attributes, EMAIL: found.email, SMS: found.sms ?? undefined } }
+  return { contact: { ...attributes, EMAIL: found.email, SMS: found.sms ?? undefined }, ...recipientLinks }
 }
 
 // Piece by piece: one expression for all of it would look through the rest of the text from each opening on.

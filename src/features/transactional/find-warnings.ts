@@ -7,6 +7,7 @@ import { readDmarc } from '../domains/reading/read-dmarc.ts'
 import { readMailHost } from '../domains/reading/read-mail-host.ts'
 import { readSpf } from '../domains/reading/read-spf.ts'
 import type { State } from '../domains/reading/reading.ts'
+import { recipientLinks } from '../messages/recipient-links.ts'
 import { missingVariables, templateCache } from '../messages/templates/compile.ts'
 import { linksOf } from '../messages/tracking/rewrite.ts'
 import type { Looked } from './find-blocking.ts'
@@ -142,7 +143,7 @@ function aboutContent(body: SendRequest, { rendered }: Looked, size: number): Wa
 
 function aboutVariables(body: SendRequest, { template, rendered }: Looked): Warning[] {
   if (!rendered || (!template && body.params === undefined)) return []
-  const scope = { params: body.params ?? {} }
+  const scope = { params: body.params ?? {}, ...recipientLinks }
   const sources: [string, 'html' | 'text'][] = [
     [body.subject ?? template?.subject ?? '', 'text'],
     [template?.html ?? body.html ?? '', 'html'],

@@ -165,8 +165,8 @@ export async function renderContent(
   if (subject.trim() === '')
     throw contentMissing({ message: 'The message has no subject.', param: 'subject' })
   if (!isTemplate) return { subject, html, text }
-  const { contact } = await contactScope(ctx, recipient?.email, [subject, html, text])
-  const scope: TemplateScope = { params: body.params ?? {}, contact }
+  const reader = await contactScope(ctx, recipient?.email, [subject, html, text])
+  const scope: TemplateScope = { params: body.params ?? {}, ...reader }
   return {
     subject: await render(subject, 'text', scope, 'subject'),
     html:

@@ -118,13 +118,14 @@ async function readTemplateOf(ctx: Ctx, id: number | null | undefined): Promise<
 
 async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: string): Promise<void> {
   const { subject, html } = template
-  const { contact } = await contactScope(ctx, asked.email, [subject, html])
+  const { contact, ...links } = await contactScope(ctx, asked.email, [subject, html])
   const rendered = await renderContent(
     { subject, html },
     {
       params: { ...asked.attributes, DOIurl: link },
       contact: { ...contact, ...asked.attributes, EMAIL: asked.email },
       doubleoptin: link,
+      ...links,
     },
   )
   if (!rendered.html?.includes(link.slice(link.lastIndexOf('/') + 1))) {

@@ -126,8 +126,8 @@ async function planVersion(
   const content = template ? { subject: subject ?? template.subject, html: template.html } : draft.content
   const sources = [content.subject, content.html, 'text' in content ? content.text : undefined]
   // One content for all of a version's recipients: it speaks to the first.
-  const { contact } = await contactScope(ctx, draft.recipients[0]?.email, sources)
-  const rendered = await renderContent(content, { params: draft.params, contact })
+  const reader = await contactScope(ctx, draft.recipients[0]?.email, sources)
+  const rendered = await renderContent(content, { params: draft.params, ...reader })
   const { id, messageId } = newMessageId(domainOf(from.email))
   const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, draft, rendered, template) }
   const copies = draft.recipients.map((recipient, n) => ({

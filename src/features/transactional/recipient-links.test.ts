@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+
+const app = await makeApp({ deliver: true })
+const template =
+  '<p>Hello</p><a href="{{ unsubscribe }}">leave</a> <a href="{{ preferences_url }}">choose</a>'
+
+async function captured(to: string): Promise<{ html: string; text: string; message_id: string }> {
+  return until(async () => {
+    const { body } = await app.call('GET', `/api/v1/sandbox/messages?to=${to}`)
+    return body.data[0]
+  }, `the message to ${to}`)
+}
+
+const tokensIn = (text: string) =>
+  [...text.matchAll(/http:\/\/test\/(?:u|preferences)\/([\w.-]+)/g)].map(([, token]) => token)
+
+test('every recipient gets links of their own, which are not tracked and work', async () => {
+  const to = ['ann@example.org', 'bob@example.org'].map((email) => ({ email }))
+  const sender = { email: 'shop@example.com' }
+  const body = { sender, to, subject: 'Hello', htmlContent: template }
+  assert.equal((await app.call('POST', '/v3/smtp/email', { body })).status, 201)
+  const [ann, bob] = [await captured('ann@example.org'), await captured('bob@example.org')]
+  const [first, second, ...others] = tokensIn(ann.html)
+  assert.ok(first && first === second && others.length === 0, ann.html)
+  assert.notEqual(first, tokensIn(bob.html)[0])
+  assert.ok(ann.text.includes(`http://test/u/${first}`), ann.text)
+  const left = await app.call('POST', `/v3/unsubscribe/${first}`)
+  assert.deepEqual([left.status, left.body.email], [200, 'ann@example.org'])
+  const events = await app.call('GET', '/v3/smtp/statistics/events?event=unsubscribed')
+  assert.equal(events.body.events[0].email, 'ann@example.org')
+})
+
+test('the own namespace has them too, and does not miss them', async () => {
+  const body = {
+    from: 'shop@example.com',
+    to: 'cleo@example.org',
+    subject: 'Hello',
+    html: template,
+    params: {},
+  }
+  const { body: verdict } = await app.call('POST', '/api/v1/messages/validate', { body })
+  assert.ok(!verdict.warnings.some(({ code }: { code: string }) => code === 'missing_variable'))
+  assert.equal((await app.call('POST', '/api/v1/transactional/send', { body })).status, 202)
+  const { html } = await captured('cleo@example.org')
+  assert.equal(tokensIn(html).length, 2)
+  assert.doesNotMatch(html, /invalid/)
+})
