@@ -153,18 +153,21 @@ export type NewUnsubscribeEvent = {
   messageId: string
   at: Date
   data: object
+  /** The person had come back meanwhile. */
+  isNew: boolean
 }
 
-/** Once a message, and only for a message that is still there. */
-export function insertUnsubscribeEvent(db: Db, { id, accountId, messageId, at, data }: NewUnsubscribeEvent) {
+/** Once a message for each time that it changed something, and only for a message that is still there. */
+export function insertUnsubscribeEvent(db: Db, event: NewUnsubscribeEvent) {
+  const { id, accountId, messageId, at, data, isNew } = event
   return db.run(sql`
     insert into message_events (id, account_id, message_id, type, at, data)
     select ${id}::uuid, m.account_id, m.id, 'unsubscribe', ${at}::timestamptz, ${JSON.stringify(data)}::jsonb
       from messages m
      where m.account_id = ${accountId}
        and m.id = ${messageId}
-       and not exists (
+       and (${isNew} or not exists (
            select 1
              from message_events e
-            where e.account_id = m.account_id and e.message_id = m.id and e.type = 'unsubscribe')`)
+            where e.account_id = m.account_id and e.message_id = m.id and e.type = 'unsubscribe'))`)
 }

@@ -52,9 +52,8 @@ type Act = { db: Db; token: UnsubscribeToken; at: Date; source: Source }
 
 export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<void> {
   return inTurn({ db, token, at, source: 'unsubscribe' }, async (act) => {
-    if (token.listId === undefined) await leaveAll(act)
-    else await leaveOne(act, token.listId)
-    await recordEvent(act)
+    const isNew = token.listId === undefined ? await leaveAll(act) : await leaveOne(act, token.listId)
+    await recordEvent(act, isNew)
   })
 }
 
@@ -84,11 +83,12 @@ export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice,
     const offered = lists.filter(({ id }) => choice.shown.includes(id))
     const leaving = offered.filter((one) => one.is_member && !isKept(one))
     const returning = offered.filter((one) => !one.is_member && isKept(one))
-    for (const { id } of leaving) await leaveOne(act, id)
+    let isNew = false
+    for (const { id } of leaving) isNew = (await leaveOne(act, id)) || isNew
     for (const { id } of returning) await returnToOne(act, id)
-    if (choice.nothing) await leaveAll(act)
+    if (choice.nothing) isNew = (await leaveAll(act)) || isNew
     else if (choice.wasNothing) await returnToAll(act)
-    if (choice.nothing || leaving.length > 0) await recordEvent(act)
+    if (choice.nothing || leaving.length > 0) await recordEvent(act, isNew)
   })
 }
 
@@ -99,7 +99,8 @@ function inTurn(act: Act, work: (act: Act) => Promise<void>): Promise<void> {
   })
 }
 
-async function leaveAll({ db, token, at, source }: Act): Promise<void> {
+/** Whether anything changed; likewise below. */
+async function leaveAll({ db, token, at, source }: Act): Promise<boolean> {
   const changed = await changeStatus(db, token, 'unsubscribed', at)
   if (changed) await note({ db, token, at, source }, changed, ['STATUS', 'subscribed', 'unsubscribed'])
   const why = {
@@ -108,7 +109,7 @@ async function leaveAll({ db, token, at, source }: Act): Promise<void> {
     messageId: token.messageId ?? null,
     at,
   } as const
-  await suppress(db, token, why)
+  return (await suppress(db, token, why)) || changed !== undefined
 }
 
 async function returnToAll(act: Act): Promise<void> {
@@ -121,9 +122,10 @@ async function returnToAll(act: Act): Promise<void> {
   if (changed) await note(act, changed, ['STATUS', 'unsubscribed', 'subscribed'])
 }
 
-async function leaveOne(act: Act, listId: string): Promise<void> {
+async function leaveOne(act: Act, listId: string): Promise<boolean> {
   const changed = await leaveList(act.db, act.token, listId, act.at)
   if (changed) await note(act, changed, ['LIST', Number(listId), null])
+  return changed !== undefined
 }
 
 async function returnToOne(act: Act, listId: string): Promise<void> {
@@ -139,9 +141,9 @@ async function note(act: Act, changed: { contact_id: string }, [attribute, from,
   await insertChanges(act.db, { accountId: act.token.accountId, at, source }, [change])
 }
 
-async function recordEvent({ db, token, at }: Act): Promise<void> {
+async function recordEvent({ db, token, at }: Act, isNew: boolean): Promise<void> {
   const { accountId, messageId, listId } = token
   if (messageId === undefined) return
   const data = listId === undefined ? { scope: 'all' } : { scope: 'list', list_id: Number(listId) }
-  await insertUnsubscribeEvent(db, { id: newUuid(), accountId, messageId, at, data })
+  await insertUnsubscribeEvent(db, { id: newUuid(), accountId, messageId, at, data, isNew })
 }

@@ -86,7 +86,6 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
     messageId: query.messageId ? bracketed(query.messageId) : undefined,
     templateId: query.templateId,
   }
-  const counted = countedBy(await readSettings(ctx))
   const at = (row: EventRow) => `${row.at.toISOString()} ${row.id}`
   // As asked, since "the last days" are others tomorrow.
   const { limit: _limit, offset: _offset, cursor: _cursor, ...asked } = query
@@ -97,7 +96,7 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
     ({ after, ...slice }) => {
       const [time = '', id = ''] = after?.split(' ') ?? []
       const position = after === undefined ? undefined : { at: time, id }
-      return listEmailEvents(ctx.db, ctx.caller.accountId, { ...slice, filter, counted, after: position })
+      return listEmailEvents(ctx.db, ctx.caller.accountId, { ...slice, filter, after: position })
     },
   )
 }
