@@ -8,7 +8,7 @@ import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
-import { claimDue, type DueRow, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
+import { claimDue, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
 import { lanes, type Stream } from './model.ts'
 import { type CampaignMail, type HandedOver, settle } from './settle.ts'
 import { actOf, simulatedOutcome } from './simulator.ts'
@@ -40,7 +40,7 @@ const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
 const batch = 200
 
-type Due = DueRow & { attempts: number; leaseEnds: number }
+type Due = HandedOver['due'] & { leaseEnds: number }
 
 export function startDelivery(needs: DeliveryNeeds): Delivery {
   const pace = needs.transport.perSecond && openPace(needs)
@@ -241,6 +241,7 @@ async function compose(
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
   const written = await needs.campaigns.write(due)
   if (!written) return { kind: 'interrupted' }
+  due.renderedSubject = written.subject
   // The simulator clicks on what the message holds.
   if (actOf(due.recipient)) due.parts = written.parts
   return composeDue(needs, { ...due, ...written }, transport)

@@ -184,6 +184,8 @@ export type Settled = {
   /** When to try again; null: the message leaves the queue. */
   dueAt: Date | null
   heldReason: string | null
+  /** What a campaign's subject became for this recipient. */
+  subject: string | null
 }
 
 export function settleMessages(db: Db, settled: Settled[]) {
@@ -196,12 +198,13 @@ export function settleMessages(db: Db, settled: Settled[]) {
            last_error = s.error,
            held_reason = s.held_reason,
            upstream_id = coalesce(s.upstream_id, m.upstream_id),
-           sent_at = case when s.status = 'sent' then s.at else m.sent_at end
+           sent_at = case when s.status = 'sent' then s.at else m.sent_at end,
+           subject = coalesce(s.subject, m.subject)
       from unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('at')}::timestamptz[],
                   ${column('attempts')}::int[],
                   ${settled.map(({ error }) => (error ? JSON.stringify(error) : null))}::jsonb[],
-                  ${column('upstreamId')}::text[], ${column('heldReason')}::text[])
-           as s (id, status, at, attempts, error, upstream_id, held_reason)
+                  ${column('upstreamId')}::text[], ${column('heldReason')}::text[], ${column('subject')}::text[])
+           as s (id, status, at, attempts, error, upstream_id, held_reason, subject)
      where m.id = s.id
        and m.status in ('queued', 'held')`)
 }

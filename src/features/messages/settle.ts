@@ -26,7 +26,7 @@ import { actOutActivity } from './simulate-activity.ts'
 import { actOf, simulated, simulatedVerdicts } from './simulator.ts'
 
 export type HandedOver = {
-  due: DueRow & { attempts: number }
+  due: DueRow & { attempts: number; renderedSubject?: string }
   outcome: Outcome | { kind: 'suppressed'; reason: string } | { kind: 'gone' } | { kind: 'interrupted' }
   /** Made once: a result that is recorded again, because nobody heard the commit, is one event. */
   eventId: string
@@ -79,7 +79,16 @@ function recorded(tx: Db, handedOver: HandedOver[], results: Result[]): Promise<
 
 function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
   const { id, attempts } = due
-  const base = { id, at, attempts, error: null, upstreamId: null, dueAt: null, heldReason: null }
+  const base = {
+    id,
+    at,
+    attempts,
+    error: null,
+    upstreamId: null,
+    dueAt: null,
+    heldReason: null,
+    subject: null,
+  }
   const event = (type: string, data: object): NewEvent => ({
     id: eventId,
     accountId: due.account_id,
@@ -98,6 +107,7 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
       return {
         ...base,
         status: 'sent',
+        subject: due.renderedSubject ?? null,
         upstreamId: outcome.upstreamId,
         event: event('sent', { response: outcome.response }),
       }

@@ -89,7 +89,7 @@ const reaches = (id: string, status: string, ms = 20_000) =>
 
 describe('a running campaign', () => {
   test('reaches everybody once, each with their own message', async () => {
-    const { id, got } = await start(300, 'all')
+    const { id, got, key } = await start(300, 'all')
     const { counts, total } = await reaches(id, 'sent')
     assert.deepEqual([counts, total], [{ sent: 300 }, 300])
     assert.equal(new Set(got().map(({ recipient }) => recipient)).size, 300)
@@ -97,6 +97,8 @@ describe('a running campaign', () => {
     const one = got().find(({ recipient }) => recipient === 'all7@example.org')
     const mail = await PostalMime.parse(one?.raw ?? Buffer.alloc(0))
     assert.deepEqual([mail.subject, mail.from?.address], ['News for all7', 'news@shop.example'])
+    const { body: kept } = await app.call('GET', '/api/v1/messages?to=all7@example.org', { key })
+    assert.equal(kept.data[0].subject, 'News for all7')
     assert.match(mail.html ?? '', /Hello all7,/)
     assert.match(
       mail.text ?? '',
