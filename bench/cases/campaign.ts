@@ -10,7 +10,7 @@ import { onDatabase } from './fill.ts'
 import { memoryFigure, runEngine, transactionalRate, withPlace } from './sending.ts'
 
 const recipients = Number(process.env.BENCH_CAMPAIGN_RECIPIENTS ?? 200_000)
-const perRound = Number(process.env.BENCH_CAMPAIGN_MESSAGES ?? 20_000)
+const perRound = Number(process.env.BENCH_CAMPAIGN_MESSAGES ?? 8_000)
 const loopCount = 800
 
 const paragraph =
