@@ -5,10 +5,35 @@ import { makeApp } from '../../test/app.ts'
 
 const app = await makeApp()
 
+const mail = {
+  sender: { email: 'shop@example.com' },
+  to: [{ email: 'anna@example.com' }],
+  subject: 'Hello',
+  textContent: 'Hello.',
+}
+
 const told: [string, string, object, string][] = [
   ['POST', '/v3/smtp/email', { to: 'a@x' }, 'to must be a list.'],
   ['POST', '/v3/smtp/email', { sender: 's@x' }, 'sender must be an object.'],
   ['POST', '/v3/smtp/email', { params: 'x' }, 'params must be an object.'],
+  [
+    'POST',
+    '/v3/smtp/email',
+    { ...mail, attachment: [{ name: 'readme', content: 'AAAA' }] },
+    'readme has no extension',
+  ],
+  [
+    'POST',
+    '/v3/smtp/email',
+    { ...mail, attachment: [{ url: 'notaurl' }] },
+    'url in attachment must be an http or https address',
+  ],
+  [
+    'POST',
+    '/v3/smtp/email',
+    { ...mail, headers: { 'Disposition-Notification-To': 'a@b.co' } },
+    'The header Disposition-Notification-To cannot be set.',
+  ],
   ['POST', '/v3/webhooks', { events: 'sent' }, 'events must be a list.'],
   ['POST', '/v3/contacts', { emailBlacklisted: 'yes' }, 'emailBlacklisted must be true or false.'],
   ['POST', '/v3/contacts/lists', { folderId: 'x' }, 'folderId must be a whole number.'],

@@ -143,17 +143,6 @@ describe('a send', () => {
         'invalid_parameter',
         'a.exe has an extension that is not allowed',
       ],
-      [{ attachment: [{ name: 'readme', content: 'AAAA' }] }, 'invalid_parameter', 'readme has no extension'],
-      [
-        { attachment: [{ url: 'notaurl' }] },
-        'invalid_parameter',
-        'url in attachment must be an http or https address',
-      ],
-      [
-        { headers: { 'Disposition-Notification-To': 'a@b.co' } },
-        'invalid_parameter',
-        'The header Disposition-Notification-To cannot be set.',
-      ],
       [
         { attachment: [{ name: 'a.txt', content: '!' }] },
         'invalid_parameter',
