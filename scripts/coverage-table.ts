@@ -16,6 +16,7 @@ const notes: Record<string, string> = {
   'v3.folder.delete': 'the lists of the folder stay, in no folder',
   'v3.sender.ips': 'there are no dedicated addresses: the list is empty',
   'v3.sender.own_ips': 'there are no dedicated addresses: the list is empty',
+  'v3.sms.templates': 'there are none: the list is empty',
   'v3.webhook.create': 'of email only, neither SMS nor inbound; calls are signed, and tried again for longer',
   'v3.account.get': 'no postal address and no names of people',
 }
@@ -25,6 +26,8 @@ const additions = [
   /^\/v3\/(outreach|media|segments|unsubscribe|conversions)\b/,
   /^\/v3\/emailCampaigns\/\{id\}\/(pause|stop|resume|cancel|schedule|statistics|recipients)$/,
   /^\/v3\/contacts\/\{\w+\}\/(resubscribe|tags|history)$/,
+  /^POST \/v3\/contacts\/segments$/,
+  /^\/v3\/contacts\/segments\/\{id\}/,
   /^\/v3\/events\/names$/,
   /^\/v3\/webhooks\/\{id\}\/(secret|deliveries|test)/,
 ]
@@ -43,7 +46,8 @@ function tables(): string {
   const all = declarationsOnly().filter(({ face }) => face === 'v3')
   const stale = Object.keys(notes).filter((id) => !all.some((op) => operationId(op) === id))
   if (stale.length > 0) throw new Error(`notes on operations that do not exist: ${stale.join(', ')}`)
-  const isAdded = ({ path }: Operation) => additions.some((form) => form.test(path))
+  const isAdded = ({ method, path }: Operation) =>
+    additions.some((form) => form.test(path) || form.test(`${method} ${path}`))
   const theirs = all.filter((op) => !isAdded(op))
   const partly = theirs.filter((op) => notes[operationId(op)]).length
   return [

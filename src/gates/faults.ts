@@ -124,8 +124,27 @@ function sayOf({ keyword, params, parentSchema }: ErrorObject): string {
   }
 }
 
-function unionWords(branches: { type?: string; const?: unknown }[] = []): string {
-  return branches
-    .map(({ type, const: only }) => (only === undefined ? typeWords(type ?? 'valid') : JSON.stringify(only)))
-    .join(' or ')
+type Branch = {
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Branch[]
+  maxItems?: number
+}
+
+/** Where /v3 takes null, or an empty list, for a field that is not given, that is no value to recommend. */
+function unionWords(branches: Branch[] = []): string {
+  const isLenient = branches.some(({ enum: only }) => only?.length === 1 && only[0] === null)
+  const useful = branches.filter(
+    ({ type, enum: only }) => !isLenient || (type !== 'null' && only?.[0] !== null),
+  )
+  return useful.flatMap(branchWords).join(' or ')
+}
+
+function branchWords({ type, const: only, enum: allowed, anyOf, maxItems }: Branch): string[] {
+  if (only !== undefined) return [JSON.stringify(only)]
+  if (allowed) return [`one of ${allowed.join(', ')}`]
+  if (anyOf) return [unionWords(anyOf)]
+  if (maxItems === 0) return []
+  return [typeWords(type ?? 'valid')]
 }

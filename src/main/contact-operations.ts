@@ -9,6 +9,7 @@ import { batchContactsV3 } from '../features/contacts/import/batch.api.v3.ts'
 import * as lists from '../features/contacts/lists/api.v3.ts'
 import { getProcessV3, listProcessesV3 } from '../features/contacts/processes/api.v3.ts'
 import * as segments from '../features/contacts/segments/api.v3.ts'
+import { contactSegmentsV3 } from '../features/contacts/segments/contact-segments.api.v3.ts'
 import { checkUnsubscribeV3, confirmUnsubscribeV3 } from '../features/contacts/unsubscribe/api.v3.ts'
 import type { FindUnsubscribeKeys } from '../features/contacts/unsubscribe/tokens.ts'
 import { eraseContactOwn, exportContactOwn } from '../features/privacy/api.own.ts'
@@ -39,6 +40,7 @@ export function contactOperations(needs: ContactNeeds): Operation[] {
     listProcessesV3(needs.baseUrl),
     getProcessV3(needs.baseUrl),
     ...Object.values(segments),
+    ...contactSegmentsV3,
     checkUnsubscribeV3(unsubscribeKeys),
     confirmUnsubscribeV3(unsubscribeKeys),
     eraseContactOwn,

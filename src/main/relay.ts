@@ -54,7 +54,8 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
     name: helloName(host),
     ...limits,
     login: async ({ user, password, ip, requestId }) => {
-      if (user === '') throw unauthorized()
+      if (user === '')
+        throw unauthorized({ message: 'The user name is empty; any other will do, with a key as password.' })
       const { caller } = await admit(gates, op, { apiKey: password, ip, requestId })
       return { apiKey: password, caller }
     },

@@ -7,6 +7,7 @@ import { type SmsDelivery, startSmsDelivery } from '../features/sms/deliver.ts'
 import { listSandboxSms } from '../features/sms/sandbox.api.own.ts'
 import type { SmsNeeds } from '../features/sms/send-sms.ts'
 import { getAggregatedSmsReport, getSmsReports, listSmsEventsV3 } from '../features/sms/statistics.api.v3.ts'
+import { listSmsTemplatesV3 } from '../features/sms/templates.api.v3.ts'
 import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
@@ -22,6 +23,7 @@ export function smsOperations(needs: SmsNeeds): Operation[] {
     getAggregatedSmsReport,
     getSmsReports,
     listSmsEventsV3,
+    listSmsTemplatesV3,
     listSandboxSms,
   ]
 }

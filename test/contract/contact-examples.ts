@@ -58,6 +58,11 @@ export const contactExamples: Record<string, Partial<Example>> = {
   'v3.segment.update': { path: '/v3/segments/1', body: { name: 'New' } },
   'v3.segment.delete': { path: '/v3/segments/1' },
   'v3.segment.contacts': { path: '/v3/segments/1/contacts' },
+  'v3.contact.segment_create': { body: annas },
+  'v3.contact.segment_get': { path: '/v3/contacts/segments/1' },
+  'v3.contact.segment_update': { path: '/v3/contacts/segments/1', body: { name: 'New' } },
+  'v3.contact.segment_delete': { path: '/v3/contacts/segments/1' },
+  'v3.contact.segment_contacts': { path: '/v3/contacts/segments/1/contacts' },
   'v3.unsubscribe.check': { path: '/v3/unsubscribe/x' },
   'v3.unsubscribe.confirm': { path: '/v3/unsubscribe/x' },
 }
@@ -85,6 +90,7 @@ const made =
 const folder = (rest = '') => made('/v3/contacts/folders', { name: 'Shop' }, rest)
 const list = (rest = '') => made('/v3/contacts/lists', { name: 'News' }, rest)
 const segment = (rest = '') => made('/v3/segments', annas, rest)
+const contactSegment = (rest = '') => made('/v3/contacts/segments', annas, rest)
 
 const withToken: Prepare = async (app) => {
   const to = { accountId: app.accountId, email: 'anna@example.com' }
@@ -145,6 +151,10 @@ export const contactPrepared: Record<string, Prepare> = {
   'v3.segment.update': segment(),
   'v3.segment.delete': segment(),
   'v3.segment.contacts': segment('/contacts'),
+  'v3.contact.segment_get': contactSegment(),
+  'v3.contact.segment_update': contactSegment(),
+  'v3.contact.segment_delete': contactSegment(),
+  'v3.contact.segment_contacts': contactSegment('/contacts'),
   'v3.unsubscribe.check': withToken,
   'v3.unsubscribe.confirm': withToken,
 }

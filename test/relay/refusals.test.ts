@@ -45,7 +45,7 @@ describe('a login', () => {
     await answers.next()
     socket.write(`HELO me\r\nAUTH PLAIN ${Buffer.from(`\0\0${app.key}`).toString('base64')}\r\n`)
     await answers.next()
-    assert.match((await answers.next()).value, /^535 5\.7\.8/)
+    assert.match((await answers.next()).value, /^535 5\.7\.8 The user name is empty/)
     socket.destroy()
   })
 

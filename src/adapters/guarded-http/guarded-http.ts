@@ -169,6 +169,6 @@ function faultOf(error: unknown, host: string, progress: Progress): unknown {
     return new GuardedFault('timeout', `${host} did not take the connection in time`, { cause: error })
   }
   const words = code || (why instanceof Error ? why.message : String(why))
-  const verb = progress.reached ? 'the exchange with' : 'no connection to'
-  return new GuardedFault('unreachable', `${verb} ${host} failed: ${words}`, { ...progress, cause: error })
+  const what = progress.reached ? `the exchange with ${host} failed` : `no connection to ${host}`
+  return new GuardedFault('unreachable', `${what}: ${words}`, { ...progress, cause: error })
 }

@@ -14,6 +14,7 @@ import { parseJson } from '../../kernel/json.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { pathUnknown } from '../../kernel/refusals.ts'
 import { answerMissing } from '../pages/pages.ts'
+import { allowOrigins } from './cors.ts'
 import { refusalOfFramework, sendRefusal } from './errors.ts'
 import { serveExports } from './exports.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
@@ -88,6 +89,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   ignoreExpectations(app)
   readJsonOnly(app)
   closeGently(app)
+  allowOrigins(app)
   answerErrors(app, needs.gates)
   logRequests(app, needs)
   bindOperations(app, needs.gates, needs.operations)

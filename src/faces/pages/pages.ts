@@ -1,5 +1,6 @@
 // The pages behind the links in mail. Asking changes nothing, because programs follow links too; only posting acts.
 import { readSettingsOf } from '../../features/accounts/settings/settings.ts'
+import { testToken } from '../../features/campaigns/links.ts'
 import { type FindUnsubscribeKeys, readUnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
 import {
   type Choice,
@@ -22,6 +23,7 @@ import {
   preferencesPage,
   questionPage,
   type Subject,
+  testPage,
 } from './unsubscribe-pages.ts'
 
 export type PagesNeeds = {
@@ -48,6 +50,7 @@ export const largestForm = 64 * 1024
 export async function answerPage(needs: PagesNeeds, request: PageRequest): Promise<PageAnswer> {
   const texts = textsOf(request.headers)
   if (request.page === 'c') return answerOptin(needs, request, texts)
+  if (request.token === testToken) return testPage(texts)
   const subject = await readSubject(needs, request.token, texts)
   if (!subject) return missingPage(texts)
   if (!request.isPost) return request.page === 'u' ? ask(needs, subject) : preferencesPage(subject, notSaved)

@@ -40,6 +40,8 @@ const en = {
   expiredWhy: 'Please fill in the form again to get a new one.',
   missing: 'This link does not work',
   missingWhy: 'It may be incomplete. Please open it again from the email, or copy the whole address.',
+  test: 'This link is part of a test',
+  testWhy: 'In the email that is sent, it leads to the page of each reader. Nothing was changed.',
   failed: 'That did not work',
   failedWhy: 'Nothing was changed. Please go back and try again in a moment.',
 }
@@ -87,6 +89,8 @@ const fr: Texts = {
   expired: 'Ce lien a expiré',
   expiredWhy: 'Remplissez de nouveau le formulaire pour en recevoir un autre.',
   missing: 'Ce lien ne fonctionne pas',
+  test: 'Ce lien fait partie d’un test',
+  testWhy: 'Dans l’email envoyé, il mène à la page de chaque lecteur. Rien n’a été modifié.',
   missingWhy: 'Il est peut-être incomplet. Rouvrez-le depuis l’email, ou copiez l’adresse entière.',
   failed: 'Cela n’a pas fonctionné',
   failedWhy: 'Rien n’a été changé. Revenez en arrière et réessayez dans un instant.',

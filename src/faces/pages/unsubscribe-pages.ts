@@ -107,6 +107,13 @@ export function missingPage(texts: Texts): PageAnswer {
   return page(404, { lang: texts.lang, title: texts.missing, main })
 }
 
+/** Behind the links of tests and previews, which are nobody's. */
+export function testPage(texts: Texts): PageAnswer {
+  const main = html`<h1>${texts.test}</h1>
+<p>${texts.testWhy}</p>`
+  return page(200, { lang: texts.lang, title: texts.test, main })
+}
+
 export function failedPage(texts: Texts, status: number): PageAnswer {
   const main = html`<h1>${texts.failed}</h1>
 <p>${texts.failedWhy}</p>`

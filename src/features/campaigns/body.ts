@@ -34,7 +34,9 @@ const kept = {
   returnBounce: optional(Type.Integer()),
   unsubscriptionPageId: Text,
   updateFormId: Text,
-  emailExpirationDate: optional(closed({ duration: Type.Optional(Type.Integer()), unit: Text })),
+  emailExpirationDate: optional(
+    closed({ duration: Type.Optional(Type.Integer({ description: '1 to 3600' })), unit: Text }),
+  ),
 }
 
 export const keptNames = Object.keys(kept) as (keyof typeof kept)[]

@@ -19,10 +19,31 @@ const modern = (source: string) =>
     ? placeholders.reduce((text, [old, now]) => text.replace(old, () => now), source)
     : source
 
-export function htmlSource({ html, preview_text, extras }: CampaignContent): string {
-  const opening = previewOf(preview_text) + headerSource(extras.header)
-  const footer = footerSource(extras.footer)
-  const body = modern(html)
+/** The names of the account's attributes. */
+export type Names = readonly string[]
+
+const oldNames = /(?<![{$])\{([A-Z][A-Z0-9_]*)\}(?!\})|(?<![{%\w])%([A-Z][A-Z0-9_]*)%(?![}%\w])/g
+const usualNames = ['EMAIL', 'SMS', 'FIRSTNAME', 'LASTNAME', 'FNAME', 'LNAME']
+
+/** {FIRSTNAME} and %FIRSTNAME%, where it is the name of an attribute: braces and per cents mean other things too. */
+export function withValues(source: string, names: Names): string {
+  if (!/[{%][A-Z]/.test(source)) return source
+  const known = new Set([...usualNames, ...names])
+  return source.replace(oldNames, (found, braced?: string, marked?: string) => {
+    const name = braced ?? marked ?? ''
+    return known.has(name) ? outputOf(name) : found
+  })
+}
+
+function outputOf(name: string): string {
+  const other = older[name]
+  return other ? `{{ contact.${name} | default: contact.${other} }}` : `{{ contact.${name} }}`
+}
+
+export function htmlSource({ html, preview_text, extras }: CampaignContent, names: Names): string {
+  const opening = withValues(previewOf(preview_text) + headerSource(extras.header), names)
+  const footer = withValues(footerSource(extras.footer), names)
+  const body = withValues(modern(html), names)
   if (opening === '' && footer === '') return body
   const { start, end } = bodyOf(body)
   return body.slice(0, start) + opening + body.slice(start, end) + footer + body.slice(end)
@@ -38,10 +59,7 @@ export const footerSource = (footer = '') =>
 
 /** Names in single braces are attributes, as they were before the template language. */
 export function toFieldSource(toField: string): string {
-  return toField.replace(/(?<!\{)\{(\w+)\}(?!\})/g, (_, name: string) => {
-    const other = older[name]
-    return other ? `{{ contact.${name} | default: contact.${other} }}` : `{{ contact.${name} }}`
-  })
+  return toField.replace(/(?<!\{)\{(\w+)\}(?!\})/g, (_, name: string) => outputOf(name))
 }
 
 const older: Record<string, string | undefined> = { FNAME: 'FIRSTNAME', LNAME: 'LASTNAME' }

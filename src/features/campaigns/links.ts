@@ -20,12 +20,15 @@ export function campaignLinks({ keys, baseUrl }: LinkNeeds, of: Of): Links {
   }
 }
 
+/** Stands where the token of a recipient would. */
+export const testToken = 'test'
+
 /** For nobody: a test or a preview must not take its reader off anything. */
 export function sharedLinks(needs: LinkNeeds, of: Pick<Of, 'accountId' | 'campaignId'>): Links {
   const { baseUrl } = needs
   return {
-    unsubscribe: `${baseUrl}/u/test`,
-    preferences: `${baseUrl}/preferences/test`,
+    unsubscribe: `${baseUrl}/u/${testToken}`,
+    preferences: `${baseUrl}/preferences/${testToken}`,
     mirror: mirrorUrl(needs, of),
   }
 }

@@ -2,6 +2,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { readRange } from '../../kernel/v3/dates.ts'
 import { pageBySlice } from '../../kernel/v3/paging.ts'
+import { senderIdsOf } from '../messages/senders/sender-ids.ts'
 import { mirrorUrl } from './links.ts'
 import { type CampaignFilter, countCampaigns, listCampaigns } from './queries.ts'
 import type { LinkSource } from './send-test.ts'
@@ -54,10 +55,14 @@ export async function pageOfCampaigns(ctx: Ctx, query: Asked, links: LinkSource)
   const { count } = await countCampaigns(ctx.db, ctx.caller.accountId, filter)
   const statistics = await statisticsOf(ctx, rows, blocksOf(query.statistics))
   const share = await shareLinks(ctx, links)
+  const senders = await senderIdsOf(
+    ctx,
+    rows.map(({ sender }) => sender.email),
+  )
   const campaigns = rows.map((row) => {
     const own = statistics.get(row.id)
     if (!own) throw new Error('a campaign has no statistics')
-    return showCampaign(row, { statistics: own, shareLink: share(row.id) })
+    return showCampaign(row, { statistics: own, shareLink: share(row.id), senders })
   })
   return { count, campaigns, next_cursor: nextCursor }
 }
@@ -86,7 +91,8 @@ export async function readShown(
   const { statistics, progress } = await wholeStatistics(ctx, found, ['globalStats', ...blocksOf(word)])
   const shareLink = (await shareLinks(ctx, links))(found.id)
   const row = excludeHtmlContent ? { ...found, html: '' } : found
-  return showCampaign(row, { statistics, progress, shareLink })
+  const senders = await senderIdsOf(ctx, [row.sender.email])
+  return showCampaign(row, { statistics, progress, shareLink, senders })
 }
 
 /** The page of a campaign with nobody's data in it. */

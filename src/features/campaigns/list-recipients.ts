@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
-import { listQuery, pageBySlice } from '../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../kernel/v3/paging.ts'
 import { statuses } from '../messages/model.ts'
 import { readProgress } from './progress.ts'
 import {
@@ -53,7 +53,7 @@ export async function pageOfRecipients(
   await readCampaign(ctx, id)
   const ref = refOf(ctx, id)
   const { status } = query
-  const list = { name: 'v3.campaign.recipients', filter: { id, status }, usual: 50, most: 200 }
+  const list = { name: 'v3.campaign.recipients', filter: { id, status }, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listRecipients(ctx.db, ref, { status, slice }),
   )

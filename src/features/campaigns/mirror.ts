@@ -1,6 +1,7 @@
 // A message of a campaign as a page: with its recipient's data for whoever holds the link of that message, with
 // nobody's for whoever holds the campaign's.
 import type { Db } from '../../kernel/db.ts'
+import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 import { campaignLinks, type Mirrored, readMirrorToken, sharedLinks } from './links.ts'
 import { findMirrored } from './mirror-queries.ts'
@@ -16,7 +17,8 @@ export async function readMirror(db: Db, source: LinkSource, token: string): Pro
   const campaign = of && (await findCampaign(db, { accountId: of.accountId, id: of.campaignId }))
   if (!of || !campaign) return undefined
   const recipient = await recipientOf(db, source, of)
-  return recipient && { html: (await renderCampaign(compileCampaign(campaign), recipient)).html, of }
+  const compiled = compileCampaign(campaign, await attributeNames(db, of.accountId))
+  return recipient && { html: (await renderCampaign(compiled, recipient)).html, of }
 }
 
 async function recipientOf(

@@ -5,7 +5,7 @@ import { answer, type Operation, operation } from '../../kernel/operation.ts'
 import { prepared } from '../../kernel/prepared.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
-import { optional } from '../../kernel/v3/lenient.ts'
+import { Confirmation, optional } from '../../kernel/v3/lenient.ts'
 import {
   dailyCapReached,
   monthlyQuotaReached,
@@ -66,7 +66,7 @@ export const sendCampaignNowV3 = operation({
   description: 'Needs confirm: true in the body, unless the account acts as the compatible provider does.',
   effect: 'irreversible',
   perMinute: 10,
-  body: closed({ confirm: optional(Type.Boolean()) }),
+  body: closed({ confirm: Confirmation }),
   refusals: [...starting, confirmationRequired, dailyCapReached, monthlyQuotaReached],
 }).run(async (ctx, { params: { id }, body }) => {
   await sendNow(ctx, await holdCampaign(ctx, id), body.confirm === true)

@@ -46,7 +46,11 @@ describe('sendNow', () => {
     const { key, listId, id, post } = await ready(['anna', 'bob', 'cleo'])
     await addContact(key, listId, 'dora')
     await call(key, 'PUT', '/v3/contacts/dora%40example.com', { emailBlacklisted: true })
-    for (const body of [undefined, {}, { confirm: false }, { confirm: null }]) {
+    for (const body of [
+      undefined,
+      {},
+      ...[false, null, 'true', 'yes', 1, [true], {}].map((confirm) => ({ confirm })),
+    ]) {
       const reply = await post('sendNow', body)
       assert.deepEqual([reply.status, reply.body.code], [422, 'confirmation_required'])
       assert.match(reply.body.message, /3 contacts/)

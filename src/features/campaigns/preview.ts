@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
+import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 import { textFromHtml } from '../messages/mime/text-from-html.ts'
 import { contentMissing } from '../messages/refusals.ts'
@@ -30,7 +31,7 @@ export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource)
   const content = contentWith(ctx, asked, given)
   await refuseBadTemplate(content.html, 'html', 'html')
   await refuseBadTemplate(content.subject, 'text', 'subject')
-  const compiled = compileCampaign(content)
+  const compiled = compileCampaign(content, await attributeNames(ctx.db, ctx.caller.accountId))
   const links = await sharedLinksOf(source, content)
   const recipient = { ...(await recipientOf(ctx, asked.contact)), links }
   const { subject, html, text } = await refusingFaults('html', () => renderCampaign(compiled, recipient))

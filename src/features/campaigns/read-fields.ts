@@ -114,7 +114,22 @@ function readFile({ attachmentUrl }: CampaignBody, template: UsedTemplate | unde
   return template?.attachment_url ? { attachmentUrl: template.attachment_url } : {}
 }
 
+const utmNames = ['utmCampaign', 'utmContent', 'utmTerm'] as const
+const expirationUnits = ['days', 'weeks', 'months']
+
+function refuseBadExtras(body: CampaignBody): void {
+  const param = utmNames.find((name) => !/^[\p{L}\p{M}\p{N} ]*$/u.test(body[name] ?? ''))
+  if (param) throw invalidParameter({ message: `${param} may have letters, digits and spaces only`, param })
+  const { emailExpirationDate: expiration } = body
+  if (!expiration) return
+  within(expiration.duration, 'emailExpirationDate.duration', { least: 1, most: 3600 })
+  if (expirationUnits.includes(expiration.unit ?? '')) return
+  const unit = 'emailExpirationDate.unit'
+  throw invalidParameter({ message: `${unit} must be one of ${expirationUnits.join(', ')}`, param: unit })
+}
+
 function readExtras(body: CampaignBody, before: Extras): Extras {
+  refuseBadExtras(body)
   const asked = keptNames.flatMap((name) => {
     const value = body[name]
     if (value === undefined || value === null) return []

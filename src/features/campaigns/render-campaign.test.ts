@@ -28,7 +28,7 @@ const plain: CampaignContent = {
 const render = (
   change: Partial<CampaignContent>,
   recipient: Partial<typeof anna> & { variant?: 'A' | 'B' } = {},
-) => renderCampaign(compileCampaign({ ...plain, ...change }), { ...anna, ...recipient })
+) => renderCampaign(compileCampaign({ ...plain, ...change }, ['CITY']), { ...anna, ...recipient })
 
 describe('a campaign for one recipient', () => {
   test('is merged with attributes, params and links', async () => {
@@ -44,8 +44,22 @@ describe('a campaign for one recipient', () => {
     assert.deepEqual(found.to, { email: 'anna@example.com' })
   })
 
+  test('has the values of older placeholders, and leaves other braces and per cents alone', async () => {
+    const html =
+      '<style>.a{COLOR}@media{p{width:50%}}</style><p>{FNAME} %LASTNAME% {CITY}%CITY% {TOWN} %TOWN% {fname}</p>' +
+      '<a href="{{ unsubscribe }}">100%EMAIL% {{ contact.FIRSTNAME }}</a>'
+    const found = await render({ subject: '{FIRSTNAME}, %FNAME%', html, text: 'Hi {LNAME} {X}', extras: {} })
+    assert.equal(found.subject, 'Anna & Co, Anna & Co')
+    assert.equal(
+      found.html,
+      '<style>.a{COLOR}@media{p{width:50%}}</style><p>Anna &amp; Co Ö  {TOWN} %TOWN% {fname}</p>' +
+        `<a href="${links.unsubscribe}">100%EMAIL% Anna &amp; Co</a>`,
+    )
+    assert.match(found.text ?? '', /^Hi Ö \{X\}/)
+  })
+
   test('carries the headers of bulk mail, and can be composed', async () => {
-    const found = await renderCampaign(compileCampaign(plain), { ...anna, listId: '9' })
+    const found = await renderCampaign(compileCampaign(plain, []), { ...anna, listId: '9' })
     assert.deepEqual(found.headers, [
       ['List-Unsubscribe', `<${links.unsubscribe}>`],
       ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],

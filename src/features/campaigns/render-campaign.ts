@@ -3,7 +3,15 @@ import { type Address, domainOf, readAddress } from '../../kernel/email-address.
 import { oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { automaticFooter, htmlSource, textSource, toFieldSource, withFooter } from './campaign-source.ts'
+import {
+  automaticFooter,
+  htmlSource,
+  type Names,
+  textSource,
+  toFieldSource,
+  withFooter,
+  withValues,
+} from './campaign-source.ts'
 import type { Links } from './links.ts'
 import { tagLinks, type Utm, utmOf } from './utm.ts'
 
@@ -62,16 +70,17 @@ export type RenderedCampaign = {
 }
 
 /** Throws a template fault, which compiling at creation should have found. */
-export function compileCampaign(campaign: CampaignContent): CompiledCampaign {
+export function compileCampaign(campaign: CampaignContent, names: Names): CompiledCampaign {
   const { subject, ab_test, sender, text } = campaign
+  const compileText = (source: string) => compileTemplate(withValues(source, names), 'text')
   return {
     campaign,
     subjects: {
-      A: compileTemplate(ab_test?.subjectA ?? subject, 'text'),
-      B: compileTemplate(ab_test?.subjectB ?? subject, 'text'),
+      A: compileText(ab_test?.subjectA ?? subject),
+      B: compileText(ab_test?.subjectB ?? subject),
     },
-    html: compileTemplate(htmlSource(campaign), 'html'),
-    text: text === null ? undefined : compileTemplate(textSource(text), 'text'),
+    html: compileTemplate(htmlSource(campaign, names), 'html'),
+    text: text === null ? undefined : compileText(textSource(text)),
     senderName: compileTemplate(sender.name ?? '', 'text'),
     toName: compileTemplate(toFieldSource(campaign.to_field), 'text'),
     replyTo: replyToOf(campaign),

@@ -44,7 +44,12 @@ describe('sendTest', async () => {
     assert.doesNotMatch(mail.html, /\/t\//, 'neither pixel nor tracked link')
     assert.match(JSON.stringify(mail.headers), /List-Unsubscribe=One-Click/i)
     assert.equal((await captured('nobody@example.com')).subject, '[TEST] Hello')
-    assert.equal((await app.call('GET', '/u/test', { key: null })).status, 404)
+    for (const path of ['/u/test', '/preferences/test'])
+      for (const method of ['GET', 'POST']) {
+        const page = await app.call(method, path, { key: null })
+        assert.equal(page.status, 200)
+        assert.match(page.text, /part of a test/)
+      }
     const found = (await app.call('GET', `${base}/${id}`)).body
     assert.deepEqual([found.testSent, found.status, found.progress.total], [true, 'draft', 0])
     const messages = (await app.call('GET', '/api/v1/messages?to=anna@example.com')).body.data

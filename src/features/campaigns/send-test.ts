@@ -2,6 +2,7 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
+import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import type { Attachment, Outgoing } from '../messages/queue-messages.ts'
@@ -30,7 +31,7 @@ export async function sendTest(
   const campaign = await readCampaign(ctx, id)
   const recipients = await readAuthors(ctx, emailTo, { param: 'emailTo', most: mostTests })
   await refuseBadTemplates(campaign)
-  const compiled = compileCampaign(campaign)
+  const compiled = compileCampaign(campaign, await attributeNames(ctx.db, ctx.caller.accountId))
   const shared = await sharedLinksOf(links, campaign)
   const rendered: RenderedCampaign[] = []
   for (const { email } of recipients) {

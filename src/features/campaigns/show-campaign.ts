@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, Time, words } from '../../kernel/schema.ts'
 import { statuses as messageStatuses } from '../messages/model.ts'
+import type { SenderIds } from '../messages/senders/sender-ids.ts'
 import { type CampaignRow, statuses } from './campaign-row.ts'
 import type { Progress } from './progress.ts'
 import { Statistics } from './statistics.ts'
@@ -37,7 +38,11 @@ export const CampaignShown = closed({
   testSent: Type.Boolean(),
   header: Text,
   footer: Text,
-  sender: closed({ name: Text, email: Text }),
+  sender: closed({
+    id: Type.Integer({ description: '0: the address is not among the senders' }),
+    name: Text,
+    email: Text,
+  }),
   replyTo: Text,
   toField: Text,
   htmlContent: Text,
@@ -73,11 +78,11 @@ export const CampaignShown = closed({
 
 type Shown = Static<typeof CampaignShown>
 
-type Beside = { statistics: Statistics; progress?: Progress; shareLink?: string }
+type Beside = { statistics: Statistics; progress?: Progress; shareLink?: string; senders: SenderIds }
 
 const unsent = 'The link to a campaign is made when it has been sent'
 
-export function showCampaign(row: CampaignRow, { statistics, progress, shareLink }: Beside): Shown {
+export function showCampaign(row: CampaignRow, { statistics, progress, shareLink, senders }: Beside): Shown {
   return {
     id: Number(row.id),
     name: row.name,
@@ -87,7 +92,7 @@ export function showCampaign(row: CampaignRow, { statistics, progress, shareLink
     previewText: row.preview_text,
     ...showTimes(row),
     testSent: row.test_sent,
-    sender: { name: row.sender.name ?? '', email: row.sender.email },
+    sender: { id: senders(row.sender.email), name: row.sender.name ?? '', email: row.sender.email },
     replyTo: row.reply_to ?? row.sender.email,
     toField: row.to_field,
     htmlContent: row.html,

@@ -2,6 +2,7 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { confirmationRequired, invalidParameter } from '../../kernel/refusals.ts'
+import { readMoment } from '../../kernel/v3/dates.ts'
 import { given } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
@@ -88,17 +89,18 @@ export async function scheduleAt(ctx: Ctx, campaign: CampaignRow, asked: string 
 
 const campaignRef = ({ caller }: Ctx, { id }: CampaignRow) => ({ accountId: caller.accountId, id })
 
-const form = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i
 const pastAllowedMs = 5 * 60_000
 const furthestMs = 2 * 366 * 24 * 3_600_000
 
 /** A time without a zone is UTC. */
 function readScheduledAt({ now }: Ctx, asked: string | undefined): Date {
   const param = 'scheduledAt'
-  const text = given(asked)?.trim().replace(' ', 'T') ?? ''
-  const at = new Date(/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
-  if (!form.test(text) || Number.isNaN(at.getTime()))
-    throw invalidParameter({ message: 'scheduledAt must be a time such as 2026-11-15T09:30:00Z', param })
+  const text = given(asked)?.trim() ?? ''
+  const at = text.length > 10 ? readMoment(text) : undefined
+  if (!at) {
+    const message = 'scheduledAt must be a time that exists, such as 2026-11-15T09:30:00Z'
+    throw invalidParameter({ message, param })
+  }
   const ahead = at.getTime() - now.getTime()
   if (ahead >= -pastAllowedMs && ahead <= furthestMs) return at
   throw invalidParameter({ message: 'scheduledAt must lie ahead, by two years at most', param })

@@ -16,6 +16,7 @@ describe('creating a campaign', () => {
       header: 'Top',
       footer: '[DEFAULT_FOOTER]',
       utmCampaign: 'Spring',
+      emailExpirationDate: { duration: 3600, unit: 'weeks' },
       params: { sale: 5 },
       inlineImageActivation: false,
       sendAtBestTime: false,
@@ -37,9 +38,10 @@ describe('creating a campaign', () => {
       testSent: false,
       header: 'Top',
       footer: '[DEFAULT_FOOTER]',
-      sender: { name: 'Shop', email: 'news@shop.example' },
+      sender: { id: 0, name: 'Shop', email: 'news@shop.example' },
       replyTo: 'Answer@shop.example',
       toField: '{FNAME}',
+      emailExpirationDate: { duration: 3600, unit: 'weeks' },
       htmlContent: campaign.htmlContent,
       tag: 'spring',
       tags: ['spring'],
@@ -63,6 +65,15 @@ describe('creating a campaign', () => {
     assert.equal(createdAt, modifiedAt)
     const none = { queued: 0, held: 0, sent: 0, delivered: 0, failed: 0, suppressed: 0, cancelled: 0 }
     assert.deepEqual(progress, { total: 0, ...none })
+  })
+
+  test('shows the number of its sender', async () => {
+    const { key } = await shop()
+    const sender = { name: 'Hello', email: 'Hello@shop.example' }
+    const { id } = (await call(key, 'POST', '/v3/senders', sender)).body
+    const made = await create(key, { sender: { email: 'hello@shop.example', name: 'H' } })
+    assert.equal((await shown(key, made)).sender.id, id)
+    assert.equal((await call(key, 'GET', base)).body.campaigns[0].sender.id, id)
   })
 
   test('copies the content of an active template', async () => {
@@ -117,6 +128,12 @@ describe('creating a campaign', () => {
         { ipWarmupEnable: true, initialQuota: 9, increaseRate: 101 },
         /increaseRate must be between 0 and 100/,
       ],
+      [{ utmCampaign: 'a&b' }, /utmCampaign may have letters, digits and spaces only/],
+      [{ utmTerm: 'a-b' }, /utmTerm may have/],
+      [{ emailExpirationDate: { unit: 'days' } }, /duration is missing/, 'missing_parameter'],
+      [{ emailExpirationDate: { duration: 0, unit: 'days' } }, /duration must be between 1 and 3600/],
+      [{ emailExpirationDate: { duration: 9, unit: 'years' } }, /unit must be one of days, weeks, months/],
+      [{ scheduledAt: '2026-11-31T10:00:00Z' }, /scheduledAt must be a time that exists/],
       [{ recurring: true }, /recurring is not supported; an automation/],
       [{ recipients: { listIds: ['x'] } }, /listIds/],
       [{ scheduledAt: '2099-01-01T00:00:00Z' }, /two years/],

@@ -4,7 +4,7 @@ import { operation } from '../../kernel/operation.ts'
 import { invalidParameter, missingParameter, notFound, payloadTooLarge } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
 import { optional } from '../../kernel/v3/lenient.ts'
-import { listQuery, pageBySlice } from '../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../kernel/v3/paging.ts'
 import { outOfRange } from '../../kernel/v3/refusals.ts'
 import { readUrl } from '../../kernel/v3/url.ts'
 import { inMegabytes, mediaLimits } from './limits.ts'
@@ -129,7 +129,7 @@ export const listImagesV3 = ({ baseUrl }: MediaNeeds) =>
     refusals: [outOfRange],
   }).run(async (ctx, { query }) => {
     const { accountId } = ctx.caller
-    const list = { name: 'v3.media', filter: {}, usual: 50, most: 200 }
+    const list = { name: 'v3.media', filter: {}, ...ownLimits }
     const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
       listImages(ctx.db, accountId, slice),
     )

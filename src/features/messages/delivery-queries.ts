@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { blockedSender } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 
@@ -123,6 +124,10 @@ export function loadDue(db: Db, ids: string[]) {
                     (select 'manual'
                        from blocked_domains d
                       where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1)),
+                    (select ${blockedSender}::text
+                       from blocked_senders x
+                      where m.stream = 'transactional' and x.account_id = m.account_id
+                        and x.email = m.recipient and x.sender = lower(m.sender)),
                     case when m.campaign_id is not null
                           and (c.status = 'unsubscribed'
                                or exists (select 1

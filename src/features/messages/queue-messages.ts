@@ -7,7 +7,14 @@ import { newUuid } from '../../kernel/id.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { refuseForeignSender, spendUpTo } from '../accounts/usage/spend-sending.ts'
-import { assumeNotSuppressed, findSuppressed } from '../suppressions/queries.ts'
+import {
+  assumeNotSuppressed,
+  blockedSender,
+  findSuppressed,
+  nameOfFound,
+  nameOfRef,
+  type SuppressionRef,
+} from '../suppressions/queries.ts'
 import {
   insertAttachment,
   insertBodies,
@@ -133,21 +140,29 @@ async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<vo
   const refs = queued.map(({ outgoing }) => refOf(outgoing))
   if (db.optimistic && queued.every(({ outgoing }) => outgoing.isRecipientChecked))
     return assumeNotSuppressed(db, refs)
-  const found = new Map(
-    (await findSuppressed(db, refs)).map((one) => [`${one.account_id} ${one.email}`, one]),
-  )
+  const found = new Map((await findSuppressed(db, refs)).map((one) => [nameOfFound(one), one]))
   results.forEach((result, i) => {
     if (result instanceof Refusal) return
-    const { accountId, email } = refOf(result.outgoing)
-    const hit = found.get(`${accountId} ${email}`)
+    const ref = refOf(result.outgoing)
+    const hit = found.get(nameOfRef(ref))
     if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe')) return
     if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
-    else results[i] = suppressedRefusal(email, hit.reason)
+    else results[i] = suppressedRefusal(ref.email, hit.reason)
   })
 }
 
-function refOf({ caller, recipient }: Outgoing) {
-  return { accountId: caller.accountId, email: recipient.email.toLowerCase() }
+/** Senders are blocked for transactional mail alone. */
+export function refOf({ caller, recipient, from, stream }: Outgoing): SuppressionRef {
+  const sender = stream === 'transactional' ? from.email.toLowerCase() : undefined
+  return { accountId: caller.accountId, email: recipient.email.toLowerCase(), sender }
+}
+
+function blockedSenderRefusal(email: string): Refusal {
+  return recipientSuppressed({
+    message: `${email} is blocked for this sender.`,
+    param: 'to',
+    hint: 'Unblock it with DELETE /v3/smtp/blockedContacts/{email} only if the person asked for that.',
+  })
 }
 
 /** What lifts it, where something does: nothing brings an erased person back. */
@@ -159,6 +174,7 @@ export function suppressedRefusal(email: string, reason: string): Refusal {
       param,
     })
   if (reason === 'blocked_domain') return domainRefusal(email)
+  if (reason === blockedSender) return blockedSenderRefusal(email)
   return recipientSuppressed({
     message: `${email} is on the suppression list (${reason}).`,
     param,

@@ -15,8 +15,9 @@ export const moduleDisabled = refusal({
 export const legalIdentityMissing = refusal({
   code: 'legal_identity_missing',
   kind: 'refused',
-  message: 'The legal identity is empty: every message must name the company and its postal address.',
-  hint: 'Declare both with PUT /v3/outreach/identity.',
+  message:
+    'The legal identity is empty: every message must name the company and its postal address. ' +
+    'Declare both with PUT /v3/outreach/identity.',
 })
 
 /** Every operation of the module asks first. */

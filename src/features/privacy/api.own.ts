@@ -28,6 +28,7 @@ export const exportContactOwn = operation({
     messages: Rows,
     suppression: orNull(Type.Object({})),
     soft_bounces: Rows,
+    blocked_senders: Rows,
     outreach_replies: Rows,
     double_optins: Rows,
     conversions: Rows,

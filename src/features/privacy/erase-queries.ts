@@ -115,6 +115,11 @@ export function eraseSoftBounces(db: Db, { accountId, email }: Person) {
   return db.run(sql`delete from soft_bounces where account_id = ${accountId} and email = ${email}`)
 }
 
+export function eraseBlockedSenders(db: Db, { accountId, email }: Person) {
+  return db.run(sql`
+    delete from blocked_senders where account_id = ${accountId} and ${email} in (email, sender)`)
+}
+
 /** What was spent stays in the sums, and an identifier keeps it from being counted again. */
 export function eraseFromConversions(db: Db, { accountId, email, pattern }: Person) {
   return db.run(sql`

@@ -102,6 +102,16 @@ export function exportSoftBounces(db: Db, { accountId, email }: Who) {
   )
 }
 
+export function exportBlockedSenders(db: Db, { accountId, email }: Who) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(json_build_object('sender', sender, 'created_at', created_at) order by id), '[]') as rows
+      from blocked_senders
+     where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
 export function exportConversions(db: Db, { accountId, email }: Who) {
   return db.one(
     Rows,

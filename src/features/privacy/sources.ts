@@ -15,6 +15,7 @@ export const sources = {
   captured_messages: 'captured',
   suppressions: 'suppression',
   soft_bounces: 'soft_bounces',
+  blocked_senders: 'blocked_senders',
   outreach_replies: 'outreach_replies',
   audit_lines: 'action_log',
   idempotency_keys: 'remembered_replies',

@@ -196,3 +196,10 @@ describe('the person', () => {
     accepted(await send({ recipient: phone }, other.key))
   })
 })
+
+test('there are no templates of SMS, and their list says so', async () => {
+  const path = '/v3/transactionalSMS/templates'
+  const { status, body } = await app.call('GET', `${path}?limit=100&offset=1&sort=asc`)
+  assert.deepEqual([status, body.count, body.templates], [200, 0, []])
+  assert.equal((await app.call('GET', `${path}?limit=101`)).body.code, 'out_of_range')
+})

@@ -39,14 +39,31 @@ export function listSuppressions(db: Db, accountId: string, filter: Filter) {
   )
 }
 
-export type SuppressionRef = { accountId: string; email: string }
+/** With the sender, in lower case, where it matters which one writes. */
+export type SuppressionRef = { accountId: string; email: string; sender?: string }
 
-const Ref = row<{ account_id: string; email: string; reason: string; is_erased: boolean }>({
+export const nameOfRef = ({ accountId, email, sender }: SuppressionRef) =>
+  `${accountId} ${email} ${sender ?? ''}`
+
+type Suppressed = {
+  account_id: string
+  email: string
+  /** As it was asked. */
+  sender: string | null
+  reason: string
+  is_erased: boolean
+}
+
+const Ref = row<Suppressed>({
   account_id: text,
   email: text,
+  sender: maybe(text),
   reason: text,
   is_erased: bool,
 })
+
+/** As a reason: the address is blocked for this sender alone. */
+export const blockedSender = 'blocked_sender'
 
 /**
  * Of many addresses of many accounts, those not to be written to: of erased people (`erased`) and blocked domains
@@ -54,32 +71,44 @@ const Ref = row<{ account_id: string; email: string; reason: string; is_erased: 
  */
 export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  const senders = refs.map(({ sender }) => sender ?? null)
   return db.many(
     Ref,
     sql`
-    select r.account_id, r.email, s.email <> r.email as is_erased,
-           case when s.email = r.email then s.reason else 'erased' end as reason
-      from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
+    select r.account_id, r.email, r.sender, ${blockedSender}::text as reason, false as is_erased
+      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
+      join blocked_senders b on b.account_id = r.account_id and b.email = r.email and b.sender = r.sender
+    union all
+    select r.account_id, r.email, r.sender,
+           case when s.email = r.email then s.reason else 'erased' end, s.email <> r.email
+      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
       join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))
     union all
-    select r.account_id, r.email, false, 'blocked_domain'
-      from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
+    select r.account_id, r.email, r.sender, 'blocked_domain', false
+      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
       join blocked_domains d on d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1)`,
   )
 }
 
+export const nameOfFound = ({ account_id, email, sender }: Suppressed) =>
+  nameOfRef({ accountId: account_id, email, sender: sender ?? undefined })
+
 /** For addresses that were free a moment ago: ends the transaction, to be run again, when one no longer is. */
 export function assumeNotSuppressed(db: Db, refs: SuppressionRef[]) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  const senders = refs.map(({ sender }) => sender ?? null)
   return db.runLast(sql`
     select assumption_failed()
-      from unnest(${accounts}::bigint[], ${emails}::text[]) as r (account_id, email)
+      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
      where exists (select 1
                      from suppressions s
                     where s.account_id = r.account_id and s.email in (r.email, erased_name(r.email)))
         or exists (select 1
                      from blocked_domains d
-                    where d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1))`)
+                    where d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1))
+        or exists (select 1
+                     from blocked_senders b
+                    where b.account_id = r.account_id and b.email = r.email and b.sender = r.sender)`)
 }
 
 export type NewSuppression = SuppressionRef & {

@@ -52,14 +52,14 @@ export async function findBlocking(ctx: Ctx, body: SendRequest): Promise<Looked>
     : await step(() => renderContent(ctx, body, template, recipient))
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
   if (from) await step(() => refuseUnverified(ctx.db, ctx.caller, from.email))
-  if (recipient) await step(() => refuseSuppressed(ctx, recipient))
+  if (recipient) await step(() => refuseSuppressed(ctx, recipient, from))
   await step(() => refuseSpent(ctx))
   return { blocking, recipient, from, template, rendered }
 }
 
-async function refuseSuppressed(ctx: Ctx, recipient: Address): Promise<void> {
-  const email = recipient.email.toLowerCase()
-  const [hit] = await findSuppressed(ctx.db, [{ accountId: ctx.caller.accountId, email }])
+async function refuseSuppressed(ctx: Ctx, recipient: Address, from: Address | undefined): Promise<void> {
+  const [email, sender] = [recipient.email.toLowerCase(), from?.email.toLowerCase()]
+  const [hit] = await findSuppressed(ctx.db, [{ accountId: ctx.caller.accountId, email, sender }])
   if (hit) throw suppressedRefusal(email, hit.reason)
 }
 

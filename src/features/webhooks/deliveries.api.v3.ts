@@ -5,7 +5,7 @@ import { operation } from '../../kernel/operation.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { given } from '../../kernel/v3/lenient.ts'
-import { listQuery, pageBySlice } from '../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../kernel/v3/paging.ts'
 import { outOfRange } from '../../kernel/v3/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { Id, read, write } from './api.v3.ts'
@@ -76,7 +76,7 @@ export const listDeliveriesV3 = operation({
   const webhook = await readWebhook(ctx, id)
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id }
   const wanted = { status: query.status }
-  const list = { name: 'v3.webhook.deliveries', filter: { id, ...wanted }, usual: 50, most: 200 }
+  const list = { name: 'v3.webhook.deliveries', filter: { id, ...wanted }, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listDeliveries(ctx.db, ref, wanted, slice),
   )

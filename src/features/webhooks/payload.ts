@@ -55,7 +55,7 @@ function transactionalPayload(told: Told, queued: QueuedRow, at: Date): Payload 
 }
 
 function addMetadata(payload: Payload, metadata: Record<string, string>): void {
-  const { 'X-Mailin-custom': custom, ...own } = metadata
+  const { 'X-Mailin-custom': custom, 'X-Mailin-Tag': _, ...own } = metadata
   if (custom !== undefined) payload['X-Mailin-custom'] = custom
   if (Object.keys(own).length > 0) payload.metadata = own
 }
@@ -63,8 +63,9 @@ function addMetadata(payload: Payload, metadata: Record<string, string>): void {
 const isRefused = (event: string) => event === 'blocked' || event === 'invalid_email'
 
 /** A tag of a header as it stands, others as a list in a text; where there is none, the name of the template. */
-function tagOf({ source, template_name }: QueuedRow, tags: string[]): string | undefined {
-  if (tags.length > 0) return source === 'smtp' ? tags[0] : JSON.stringify(tags)
+function tagOf({ source, template_name, metadata }: QueuedRow, tags: string[]): string | undefined {
+  const isOfHeader = source === 'smtp' || metadata?.['X-Mailin-Tag'] !== undefined
+  if (tags.length > 0) return isOfHeader ? tags[0] : JSON.stringify(tags)
   return template_name ?? undefined
 }
 

@@ -232,6 +232,15 @@ test('a suppressed recipient, an address that cannot exist, an unsubscription, a
   assert.deepEqual(timeless((await receiver.call('invalid_email')).body), { ...refused, ...invalid })
 })
 
+test('a tag of a header is told as it stands', async () => {
+  const { key } = await app.makeAccount()
+  const receiver = await openReceiver()
+  await makeWebhook(key, receiver.url)
+  await send(key, simulator('click'), { headers: { 'X-Mailin-Tag': 'hdrtag' } })
+  const { body } = await receiver.call('click')
+  assert.deepEqual([body.tag, body.tags, body.metadata], ['hdrtag', ['hdrtag'], undefined])
+})
+
 test('metadata comes back under its name; a webhook gets only what it asks for, and opened is every open', async () => {
   const { accountId, key } = await app.makeAccount()
   const [all, first, both] = [await openReceiver(), await openReceiver(), await openReceiver()]

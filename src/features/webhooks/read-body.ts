@@ -49,10 +49,11 @@ export function readType(body: Pick<CreateBody, 'type' | 'channel'>): WebhookTyp
   throw invalidParameter({ message: `type must be ${types.join(' or ')}`, param: 'type' })
 }
 
-/** Undefined when none are given. */
+/** Undefined when none are given; an empty list asks for a webhook that is told nothing. */
 export function readEvents(type: WebhookType, events: string[] | null | undefined): string[] | undefined {
-  const asked = [...new Set((events ?? []).map((event) => event.trim()).filter((event) => event !== ''))]
-  if (asked.length === 0) return undefined
+  if (!events) return undefined
+  const asked = [...new Set(events.map((event) => event.trim()).filter((event) => event !== ''))]
+  if (asked.length === 0) throw missingParameter({ message: 'events is missing', param: 'events' })
   const known = Object.keys(words[type])
   const unknown = asked.find((event) => !known.includes(event))
   if (unknown === undefined) return asked

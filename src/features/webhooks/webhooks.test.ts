@@ -50,6 +50,10 @@ describe('a webhook', () => {
       description: '',
     }
     assert.equal((await call(key, 'PUT', `/v3/webhooks/${id}`, change)).status, 204)
+    for (const events of [[], [' ']]) {
+      const none = await call(key, 'PUT', `/v3/webhooks/${id}`, { events })
+      assert.deepEqual([none.status, none.body.code], [400, 'missing_parameter'])
+    }
     const { body: changed } = await call(key, 'GET', `/v3/webhooks/${id}`)
     assert.deepEqual(changed, { ...shown, ...change, modifiedAt: changed.modifiedAt })
     assert.equal((await call(key, 'DELETE', `/v3/webhooks/${id}`)).status, 204)

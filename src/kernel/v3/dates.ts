@@ -19,7 +19,21 @@ type Asked = { startDate?: string; endDate?: string; days?: number }
 export type Range = { since: Date; until: Date }
 
 const dayMs = 24 * 3_600_000
-const form = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+const form = /^(\d{4}-\d{2}-\d{2})([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/** A day, or a time; one without a zone is UTC. Undefined when it is none, such as the 31st of February. */
+export function readMoment(text: string): Date | undefined {
+  const [, day, time, zone] = form.exec(text) ?? []
+  if (day === undefined || !isRealDay(day)) return undefined
+  const at = new Date(time === undefined ? `${day}T00:00:00Z` : `${text.replace(' ', 'T')}${zone ? '' : 'Z'}`)
+  return Number.isNaN(at.getTime()) ? undefined : at
+}
+
+// The parser takes the 31st of February for the 3rd of March.
+function isRealDay(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(at.getTime()) && dayOf(at) === day
+}
 
 /** Undefined when none is asked for. */
 export function readRange(asked: Asked, mostDays: number): Range | undefined {
@@ -55,9 +69,9 @@ export function readRangeOrDays(
 }
 
 function readDate(text: string, param: string): Date {
-  const at = new Date(text.length > 10 ? text : `${text}T00:00:00Z`)
-  if (form.test(text) && !Number.isNaN(at.getTime())) return at
-  throw invalidParameter({ message: `${param} must be a date such as 2026-11-15`, param })
+  const at = readMoment(text)
+  if (at) return at
+  throw invalidParameter({ message: `${param} must be a date of the calendar, such as 2026-11-15`, param })
 }
 
 export function dayOf(at: Date): string {
@@ -71,15 +85,14 @@ export function daysOf({ since, until }: Range): string[] {
   return Array.from({ length: count }, (_, i) => dayOf(new Date(first + i * dayMs)))
 }
 
-const sinceForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
-
 /** A day, or a time; one without a zone is UTC. Undefined when none is given. */
 export function readSince(given: string | undefined, param: string): Date | undefined {
   if (!given) return undefined
   // A plus that was not encoded arrives as a space.
-  const text = given.replace(/(:\d{2}(\.\d+)?) (\d{2}:?\d{2})$/, '$1+$3').replace(' ', 'T')
-  const isZoned = text.length <= 10 || /(Z|[+-]\d{2}:?\d{2})$/i.test(text)
-  const at = new Date(isZoned ? text : `${text}Z`)
-  if (sinceForm.test(text) && !Number.isNaN(at.getTime())) return at
-  throw invalidParameter({ message: `${param} must be a time such as 2026-11-15T09:30:00Z`, param })
+  const at = readMoment(given.replace(/(:\d{2}(\.\d+)?) (\d{2}:?\d{2})$/, '$1+$3'))
+  if (at) return at
+  throw invalidParameter({
+    message: `${param} must be a time that exists, such as 2026-11-15T09:30:00Z`,
+    param,
+  })
 }

@@ -16,6 +16,9 @@ export function optionalMap<S extends TSchema>(value: S) {
   )
 }
 
+/** Nothing is read as a confirmation but the value true itself: neither "true" nor 1. */
+export const Confirmation = Type.Optional(Type.Unsafe<unknown>({ description: 'true, to go ahead' }))
+
 /** The validator turns null into an empty text; both mean that the field was not given. */
 export function given(text: string | undefined): string | undefined {
   return text === undefined || text.trim() === '' ? undefined : text

@@ -20,23 +20,28 @@ type ListQuery = Static<typeof ListQuery>
 /** What a statement needs to give one page. */
 export type Slice = { after: string | undefined; offset: number; limit: number; ascending: boolean }
 
-export function readLimit(given: number | undefined, { usual, most }: { usual: number; most: number }) {
-  const limit = given ?? usual
-  if (limit >= 0 && limit <= most) return limit
-  throw outOfRange({ message: `limit must be between 0 and ${most}`, param: 'limit' })
+type Limits = { usual: number; most: number; least?: 1 }
+
+/** Lists of the provider can be asked for no rows, to get their count; others cannot. */
+export function readLimit(given: number | undefined, { usual, most, least }: Limits): number {
+  const [limit, from] = [given ?? usual, least ?? 0]
+  if (limit >= from && limit <= most) return limit
+  throw outOfRange({ message: `limit must be between ${from} and ${most}`, param: 'limit' })
 }
 
 export function readOffset(given: number | undefined): number {
   const offset = given ?? 0
   if (offset >= 0 && offset <= Number.MAX_SAFE_INTEGER) return offset
-  throw outOfRange({ message: 'offset must be at least 0', param: 'offset' })
+  const message = `offset must be between 0 and ${Number.MAX_SAFE_INTEGER}`
+  throw outOfRange({ message, param: 'offset' })
 }
 
-type List<Row> = {
+/** The limits of lists that the provider does not have. */
+export const ownLimits = { usual: 50, most: 200, least: 1 } as const
+
+type List<Row> = Limits & {
   name: string
   filter: Record<string, unknown>
-  usual: number
-  most: number
   /** The position of a row; its identifier when absent. */
   at?: (row: Row) => string
 }
@@ -44,10 +49,10 @@ type List<Row> = {
 export function pageBySlice<Row extends { id: string }>(
   ctx: Ctx,
   query: ListQuery,
-  { name, filter, usual, most, at = ({ id }) => id }: List<Row>,
+  { name, filter, at = ({ id }) => id, ...limits }: List<Row>,
   fetch: (slice: Slice) => Promise<Row[]>,
 ): Promise<Page<Row>> {
-  const [limit, offset] = [readLimit(query.limit, { usual, most }), readOffset(query.offset)]
+  const [limit, offset] = [readLimit(query.limit, limits), readOffset(query.offset)]
   const ascending = query.sort === 'asc'
   return pageOfRows(
     ctx,

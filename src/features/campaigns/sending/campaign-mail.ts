@@ -1,12 +1,13 @@
 // What delivery asks of campaigns: the message of one recipient, as long as the campaign is being sent.
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
+import { attributeNames } from '../../contacts/attributes/names.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
 import type { CampaignMail } from '../../messages/settle.ts'
-import { htmlSource } from '../campaign-source.ts'
+import { htmlSource, type Names } from '../campaign-source.ts'
 import { campaignLinks } from '../links.ts'
 import {
   type CampaignContent,
@@ -80,7 +81,8 @@ async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Runnin
   const modifiedAt = standing.modified_at.getTime()
   const last = await before?.running
   if (last?.modifiedAt === modifiedAt) return last
-  return { compiled: compileWithText(await findContent(db, ref)), modifiedAt }
+  const names = await attributeNames(db, ref.account_id)
+  return { compiled: compileWithText(await findContent(db, ref), names), modifiedAt }
 }
 
 /** The sender was the account's when the send began; where it is no more, nothing further goes out in its name. */
@@ -107,10 +109,10 @@ export function isMoreThanValues(html: string): boolean {
  * The text part of a template that only puts values in is made once, as a template: making it from each recipient's
  * HTML costs more than all the rest of writing the message.
  */
-function compileWithText(content: CampaignContent): CompiledCampaign {
-  const html = htmlSource(content)
-  if (content.text !== null || isMoreThanValues(html)) return compileCampaign(content)
-  return compileCampaign({ ...content, text: textFromHtml(html) })
+function compileWithText(content: CampaignContent, names: Names): CompiledCampaign {
+  const html = htmlSource(content, names)
+  if (content.text !== null || isMoreThanValues(html)) return compileCampaign(content, names)
+  return compileCampaign({ ...content, text: textFromHtml(html) }, names)
 }
 
 async function write({ unsubscribeKeys, baseUrl }: MailNeeds, { compiled }: Running, due: DueRow) {

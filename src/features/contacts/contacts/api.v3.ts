@@ -8,7 +8,7 @@ import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { ContactBody } from './contact-body.ts'
 import { pageOfContacts } from './list-contacts.ts'
 import type { ContactRef } from './queries.ts'
-import { IdentifierType, readContact, readRef } from './read-ref.ts'
+import { findAnyRef, IdentifierType, readContact, readRef } from './read-ref.ts'
 import { Contact, showContacts } from './show-contact.ts'
 import { ContactStatistics, readStatisticsRange, statisticsOf, statisticsQuery } from './statistics.ts'
 import { changeTags, pageOfChanges, TagsBody } from './trail.ts'
@@ -58,12 +58,13 @@ export const createContactV3 = operation({
   summary: 'Create a contact, or change it with updateEnabled',
   body: ContactBody,
   secret,
-  status: [201, 204],
+  status: [201, 204, 200],
   reply: orNull(closed({ id: Type.Integer() })),
   refusals: [contactExists],
 }).run(async (ctx, { body }) => {
-  const id = await createContact(ctx, body)
-  return id === undefined ? answer(204, null) : { id }
+  const { id, isNew } = await createContact(ctx, body)
+  if (isNew) return { id }
+  return body.getId ? answer(200, { id }) : answer(204, null)
 })
 
 export const getContactV3 = operation({
@@ -77,7 +78,7 @@ export const getContactV3 = operation({
   refusals: [notFound, outOfRange],
 }).run(async (ctx, { params: { identifier }, query }) => {
   const range = readStatisticsRange(ctx, query)
-  const contact = await shown(ctx, readRef(identifier, query.identifierType))
+  const contact = await shown(ctx, await findAnyRef(ctx, identifier, query.identifierType))
   return { ...contact, statistics: await statisticsOf(ctx, contact.email ?? null, range) }
 })
 

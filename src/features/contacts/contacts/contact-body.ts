@@ -6,6 +6,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
+import { readMoment } from '../../../kernel/v3/dates.ts'
 import { given, mapOf, oneLine, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { readValue, type Value } from '../attributes/values.ts'
@@ -25,6 +26,13 @@ export const ContactBody = closed({
   emailBlacklisted: optional(Type.Boolean()),
   smsBlacklisted: optional(Type.Boolean()),
   updateEnabled: optional(Type.Boolean({ description: 'An existing contact is changed instead of refused' })),
+  smtpBlacklistSender: optional(
+    Type.Array(Type.String({ maxLength: 320 }), {
+      maxItems: 100,
+      description: 'Senders whose transactional mail it does not get, in place of those before',
+    }),
+  ),
+  getId: optional(Type.Boolean({ description: 'One that is changed is answered by its number too' })),
   consentDate: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, or day/month/year' })),
   consentSource: Type.Optional(Type.String({ maxLength: 255 })),
   consent_ip: Type.Optional(Type.String({ maxLength: 45 })),
@@ -127,21 +135,11 @@ function consentDateOrRefuse(text: string): Date {
   throw invalidParameter({ message, param: 'consentDate' })
 }
 
-const iso = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 const dayFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/
 
 /** A time without a zone is taken as UTC. */
 export function readConsentDate(given: string): Date | undefined {
   const text = given.trim()
   const [, day = '', month = '', year = ''] = dayFirst.exec(text) ?? []
-  const plain = year === '' ? text : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  if (!iso.test(plain)) return undefined
-  const hasZone = plain.length > 10 && /(Z|[+-]\d{2}:?\d{2})$/i.test(plain.slice(10))
-  const at = new Date(
-    hasZone ? plain : plain.length > 10 ? `${plain.replace(' ', 'T')}Z` : `${plain}T00:00:00Z`,
-  )
-  if (Number.isNaN(at.getTime())) return undefined
-  // The parser takes the 31st of February for the 3rd of March.
-  const isRealDay = new Date(`${plain.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(plain.slice(0, 10))
-  return isRealDay ? at : undefined
+  return readMoment(year === '' ? text : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
 }

@@ -93,6 +93,17 @@ describe('a contact', () => {
     assert.equal((await post({ attributes: { FIRSTNAME: 'x' } })).body.message, 'email is missing')
     assert.equal((await post({ attributes: { SMS: '+33 6 12 34 56 78' } })).status, 201)
     const found = await app.call('GET', '/v3/contacts/0033612345678?identifierType=phone_id')
+    for (const path of [
+      '%2B33612345678',
+      '0033612345678',
+      '33612345678',
+      '%2B33612345678?identifierType=whatsapp_id',
+    ])
+      assert.equal((await app.call('GET', `/v3/contacts/${path}`)).body.id, found.body.id, path)
+    const landline = '33612345678?identifierType=landline_number_id'
+    assert.equal((await app.call('GET', `/v3/contacts/${landline}`)).body.id, found.body.id)
+    assert.equal((await app.call('GET', '/v3/contacts/%2B33699999999')).status, 404)
+    assert.equal((await app.call('PUT', '/v3/contacts/%2B33612345678', { body: {} })).status, 400)
     assert.deepEqual(
       [found.status, found.body.attributes.SMS, found.body.email],
       [200, '33612345678', undefined],

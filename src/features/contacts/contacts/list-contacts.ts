@@ -80,13 +80,15 @@ function readIds(given: string[] | undefined, param: string): string[] | undefin
 const equalsForm = /^equals\(\s*([A-Za-z0-9_-]+)\s*,\s*"(.*)"\s*\)$/s
 
 async function readEquals(ctx: Ctx, text: string): Promise<ContactFilter['equals']> {
-  const [, name = '', given = ''] = equalsForm.exec(text.trim()) ?? []
+  const [, name, given = ''] = equalsForm.exec(text.trim()) ?? []
+  if (name === undefined)
+    throw invalidParameter({ message: 'filter must be equals(ATTRIBUTE,"value")', param: 'filter' })
   const attributes = await listAttributes(ctx.db, ctx.caller.accountId)
   const attribute = attributes.find((one) => one.name === name.toUpperCase())
   if (!attribute)
-    throw invalidParameter({ message: 'filter must be equals(ATTRIBUTE,"value")', param: 'filter' })
+    throw invalidParameter({ message: `There is no attribute ${name}, which filter names`, param: 'filter' })
   const read = readValue(attribute, given)
   if ('fault' in read || read.value === null)
-    throw invalidParameter({ message: `${name} in filter is not a value of that attribute`, param: 'filter' })
+    throw invalidParameter({ message: `filter has a value that ${name} cannot have`, param: 'filter' })
   return { attribute: attribute.name, value: JSON.stringify(read.value) }
 }

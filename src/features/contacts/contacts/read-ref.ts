@@ -6,7 +6,9 @@ import { words } from '../../../kernel/schema.ts'
 import { type ContactRef, findContact, lockContact } from './queries.ts'
 import type { ContactRow } from './row-queries.ts'
 
-export const identifierTypes = ['email_id', 'contact_id', 'ext_id', 'phone_id'] as const
+// A contact has one telephone number, whatever it is called on.
+const phoneTypes = ['phone_id', 'whatsapp_id', 'landline_number_id'] as const
+export const identifierTypes = ['email_id', 'contact_id', 'ext_id', ...phoneTypes] as const
 export type IdentifierType = (typeof identifierTypes)[number]
 export const IdentifierType = words(identifierTypes, {
   description: 'What the identifier is; when absent an address or a number',
@@ -25,9 +27,19 @@ export function readRef(identifier: string, type?: IdentifierType): ContactRef {
 function refOf(given: string, type: IdentifierType): ContactRef | undefined {
   if (type === 'ext_id') return given.includes('\0') ? undefined : { extId: given }
   if (type === 'email_id') return refIf(normalEmail(given), (email) => ({ email }))
-  if (type === 'phone_id') return refIf(readPhone(given), (sms) => ({ sms }))
+  if (isPhone(type)) return refIf(readPhone(given), (sms) => ({ sms }))
   // More digits than a row's number can have are nobody's, not an error of the database.
   return /^\d{1,19}$/.test(given) && BigInt(given) <= largestId ? { id: given } : undefined
+}
+
+const isPhone = (type: IdentifierType) => phoneTypes.some((one) => one === type)
+
+/** One that is read may be named by its telephone number without saying so; a number of a contact goes first. */
+export async function findAnyRef(ctx: Ctx, identifier: string, type?: IdentifierType): Promise<ContactRef> {
+  const sms = type || identifier.includes('@') ? undefined : readPhone(identifier)
+  if (sms === undefined) return readRef(identifier, type)
+  const ref = refOf(identifier.trim(), 'contact_id')
+  return ref && (await findContact(ctx.db, ctx.caller.accountId, ref)) ? ref : { sms }
 }
 
 function refIf(value: string | undefined, make: (value: string) => ContactRef): ContactRef | undefined {

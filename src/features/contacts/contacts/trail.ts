@@ -4,7 +4,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { oneLine } from '../../../kernel/v3/lenient.ts'
-import { pageBySlice } from '../../../kernel/v3/paging.ts'
+import { ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import type { ContactRef } from './queries.ts'
 import { holdContact, readContact } from './read-ref.ts'
 import { addTags, countChanges, listChanges, removeTags } from './trail-queries.ts'
@@ -32,7 +32,7 @@ type Asked = { limit?: number; offset?: number; cursor?: string }
 export async function pageOfChanges(ctx: Ctx, ref: ContactRef, query: Asked) {
   const { accountId } = ctx.caller
   const { id } = await readContact(ctx, ref)
-  const list = { name: 'v3.contact.history', filter: { id }, usual: 50, most: 200 }
+  const list = { name: 'v3.contact.history', filter: { id }, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listChanges(ctx.db, accountId, id, slice),
   )

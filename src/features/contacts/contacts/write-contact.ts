@@ -1,13 +1,16 @@
 // Creating and changing a contact: its row, the history of what changed, its consent, its lists, its blacklisting.
 import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
+import { normalEmail } from '../../../kernel/email-address.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
-import { lift, suppress } from '../../suppressions/suppressions.ts'
+import { deleteBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
+import { lift, suppress, unsuppress } from '../../suppressions/suppressions.ts'
 import type { Value } from '../attributes/values.ts'
 import { addMembers, removeMembers } from '../lists/member-queries.ts'
 import { holdLists } from '../lists/queries.ts'
+import { blockSenders } from './block-senders.ts'
 import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
 import {
   type ContactFields,
@@ -53,8 +56,10 @@ const blank: Plain = {
   tracking_consent: null,
 }
 
-/** The new contact's number, or undefined when an existing one was changed. */
-export async function createContact(ctx: Writer, body: ContactBody): Promise<number | undefined> {
+/** Not new: one that was there is changed instead. */
+type Created = { id: number; isNew: boolean }
+
+export async function createContact(ctx: Writer, body: ContactBody): Promise<Created> {
   const wanted = await readBody(ctx, body)
   const ref = refIn(wanted)
   if (!ref) throw missingParameter({ message: 'email is missing', param: 'email' })
@@ -63,12 +68,12 @@ export async function createContact(ctx: Writer, body: ContactBody): Promise<num
   const made = await insertContact(ctx.db, ctx.caller.accountId, rowOf(fields), ctx.now)
   if (made) {
     await record(ctx, made.id, { before: blank, after: fields, body })
-    return Number(made.id)
+    return { id: Number(made.id), isNew: true }
   }
   const found = await lockContact(ctx.db, ctx.caller.accountId, ref)
   if (!found || !body.updateEnabled) throw await takenBy(ctx, fields, 'create')
   await change(ctx, found, wanted, body)
-  return undefined
+  return { id: Number(found.id), isNew: false }
 }
 
 export async function changeContact(ctx: Ctx, ref: ContactRef, body: ContactBody): Promise<void> {
@@ -89,6 +94,16 @@ export async function resubscribe(ctx: Ctx, ref: ContactRef): Promise<void> {
   const after: Plain = { ...plainOf(found), status: 'subscribed' }
   await save(ctx, found, after, {})
   if (found.email !== null) await lift(ctx.db, { accountId: ctx.caller.accountId, email: found.email })
+}
+
+/** Takes an address off the suppression list; a contact that has it is subscribed again. */
+export async function unblock(ctx: Ctx, given: string): Promise<void> {
+  const email = normalEmail(given)
+  const found = email && (await lockContact(ctx.db, ctx.caller.accountId, { email }))
+  const unblocked = email ? await deleteBlockedSenders(ctx.db, { accountId: ctx.caller.accountId, email }) : 0
+  if (found && found.status === 'unsubscribed') return resubscribe(ctx, { id: found.id })
+  if (unblocked > 0 && email) await lift(ctx.db, { accountId: ctx.caller.accountId, email })
+  else await unsuppress(ctx, given)
 }
 
 function refIn({ email, ext_id, sms }: Wanted): ContactRef | undefined {
@@ -179,6 +194,8 @@ async function record(ctx: Writer, id: string, { before, after, body }: Step): P
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
   if (typeof body.emailBlacklisted === 'boolean' && after.email !== null)
     await blacklist(ctx, after.email, body.emailBlacklisted)
+  if (body.smtpBlacklistSender)
+    await blockSenders({ db: ctx.db, accountId, now: ctx.now }, after.email, body.smtpBlacklistSender)
 }
 
 /** Two changes count up the same lists in the same order, and do not wait for each other. */

@@ -126,6 +126,16 @@ describe('an import', () => {
     assert.equal(good.consent_date.toISOString(), '2026-01-31T00:00:00.000Z')
   })
 
+  test('takes an entry that is no object for a faulty row', async () => {
+    const one = await account()
+    const result = await imported(one, { jsonBody: [{ email: 'a@example.com' }, 'str', 5, null, []] })
+    assert.deepEqual(figures(result), { total: 5, created: 1, updated: 0, skipped: 0, faulty: 4 })
+    assert.deepEqual(
+      result.faultyRows.map(({ line, reason }: { line: number; reason: string }) => [line, reason]),
+      [2, 3, 4, 5].map((line) => [line, 'is not an object']),
+    )
+  })
+
   test('tells of a hundred bad rows and counts the others', async () => {
     const one = await account()
     const result = await imported(one, { jsonBody: Array.from({ length: 250 }, () => ({ email: 'no' })) })

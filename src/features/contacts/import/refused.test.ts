@@ -8,7 +8,7 @@ describe('an import is refused', () => {
     ['without rows', {}, 400, 'missing_parameter', /fileBody/],
     ['with two sources', { fileBody: 'EMAIL\na@b.co', jsonBody: row }, 400, 'invalid_parameter', /Only one/],
     ['with nothing in it', { jsonBody: [] }, 400, 'invalid_parameter', /empty/],
-    ['with entries that are none', { jsonBody: [5] }, 400, 'invalid_parameter', /jsonBody/],
+    ['with no list of entries', { jsonBody: 'a@b.co' }, 400, 'invalid_parameter', /jsonBody must be a list/],
     ['without a heading', { fileBody: 'a@example.com\nb@example.com' }, 400, 'invalid_parameter', /EMAIL/],
     ['with a quote left open', { fileBody: 'EMAIL\n"a@example.com' }, 400, 'invalid_parameter', /line 2/],
     ['with a bad address', { fileUrl: 'file:///etc/passwd' }, 400, 'invalid_parameter', /fileUrl/],

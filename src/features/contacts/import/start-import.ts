@@ -17,13 +17,15 @@ const Url = Type.Optional(Type.String({ maxLength: 2_048 }))
 const anything = (description: string) => Type.Optional(Type.Unknown({ description }))
 
 // Open: fields that are refused in bulk must be seen, not dropped. What a field holds is checked row by row.
-const Entry = Type.Object({
+const entryFields = {
   email: anything('The address'),
   ext_id: anything('The identifier that the caller knows the contact by'),
   attributes: anything('Values by attribute name; SMS is the telephone number'),
   consentDate: anything('ISO 8601 or d/m/Y'),
   consentSource: anything('Where the consent was given'),
-})
+}
+// An entry that is no object at all is a faulty row as well.
+const Entry = Type.Unsafe<unknown>({ properties: entryFields })
 
 export const ImportBody = closed({
   fileBody: Type.Optional(

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { listContacts } from '../contacts/queries.ts'
 import { Contact, showContacts } from '../contacts/show-contact.ts'
@@ -54,7 +54,7 @@ const segmentPage = closed({
 async function pageOfSegments(
   ctx: Ctx,
   query: Static<typeof Query>,
-  limits: { usual: number; most: number },
+  limits: { usual: number; most: number; least?: 1 },
 ): Promise<Static<typeof segmentPage>> {
   const { accountId } = ctx.caller
   const list = { name: 'v3.segments', filter: {}, ...limits }
@@ -73,7 +73,7 @@ export const listSegmentsV3 = operation({
   query: Query,
   reply: segmentPage,
   refusals: [outOfRange],
-}).run((ctx, { query }) => pageOfSegments(ctx, query, { usual: 50, most: 200 }))
+}).run((ctx, { query }) => pageOfSegments(ctx, query, ownLimits))
 
 export const listContactSegmentsV3 = operation({
   ...read,
@@ -151,12 +151,12 @@ export const listSegmentContactsV3 = operation({
 }).run(async (ctx, { params: { id }, query }) => {
   const { accountId } = ctx.caller
   const filter = { segment: conditionOf(await readSegment(ctx, id)) }
-  const list = { name: 'v3.segment.contacts', filter: { id, ...filter }, usual: 50, most: 200 }
+  const list = { name: 'v3.segment.contacts', filter: { id, ...filter }, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listContacts(ctx.db, accountId, filter, slice),
   )
   // A first page that is the last has them all, and every contact was looked at for it.
-  const isAll = nextCursor === null && query.limit !== 0 && !query.cursor && !query.offset
+  const isAll = nextCursor === null && !query.cursor && !query.offset
   const count = isAll ? rows.length : await countSegment(ctx.db, accountId, filter.segment)
   return { contacts: await showContacts(ctx, rows), count, next_cursor: nextCursor }
 })

@@ -67,8 +67,28 @@ describe('segments', async () => {
     const rest = await get(own.key, `/v3/contacts/segments?cursor=${first.next_cursor}`)
     assert.deepEqual(idsOf(rest), newest.slice(10))
     assert.deepEqual(idsOf(await get(own.key, `${base}?sort=asc&offset=9`)), ids.slice(9))
+    const none = await get(own.key, `${base}?limit=0`)
+    assert.deepEqual([none.code, none.message], ['out_of_range', 'limit must be between 1 and 200'])
     assert.equal((await get(own.key, `${base}?limit=201`)).code, 'out_of_range')
     assert.equal((await get(own.key, '/v3/contacts/segments?limit=51')).code, 'out_of_range')
+  })
+
+  test('are served under contacts as well', async () => {
+    const own = await account()
+    const at = '/v3/contacts/segments'
+    const send = (method: string, path: string, body?: object) =>
+      app.call(method, path, { key: own.key, body })
+    await send('POST', '/v3/contacts', { email: 'anna@example.com' })
+    const made = await send('POST', at, { name: 'All', attribute: 'EMAIL', operator: 'is_set' })
+    assert.equal(made.status, 201)
+    const path = `${at}/${made.body.id}`
+    assert.equal((await send('PUT', path, { name: 'Everybody' })).status, 204)
+    assert.equal((await get(own.key, path)).segmentName, 'Everybody')
+    const everybody = await get(own.key, `${base}/${made.body.id}/contacts`)
+    assert.equal(everybody.count, 1)
+    assert.deepEqual(await get(own.key, `${path}/contacts`), everybody)
+    assert.equal((await send('DELETE', path)).status, 204)
+    assert.equal((await send('GET', path)).status, 404)
   })
 
   const refused: [object, string, RegExp][] = [

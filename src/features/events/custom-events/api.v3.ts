@@ -5,7 +5,7 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
 import { rangeQuery } from '../../../kernel/v3/dates.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { contactExists } from '../../contacts/contacts/write-contact.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
@@ -153,7 +153,7 @@ export const listEventNamesV3 = operation({
   refusals: [outOfRange],
 }).run(async (ctx, { query }) => {
   const { accountId } = ctx.caller
-  const list = { name: 'v3.events.names', filter: {}, usual: 50, most: 200 }
+  const list = { name: 'v3.events.names', filter: {}, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, { ...query, sort: 'asc' }, list, (slice) =>
     listEventNames(ctx.db, accountId, slice),
   )

@@ -196,7 +196,14 @@ describe('reading events', () => {
     assert.deepEqual([first.count, first.events.length], [3, 2])
     assert.deepEqual(await names(`?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`), ['a'])
     assert.deepEqual(await names('?limit=1&offset=1'), ['b'])
-    for (const query of ['?limit=10001', '?startDate=2026-01-01', '?contact_id=x', '?cursor=zzz'])
+    for (const query of [
+      '?limit=10001',
+      '?limit=0',
+      '?startDate=2026-02-31&endDate=2026-03-05',
+      '?startDate=2026-01-01',
+      '?contact_id=x',
+      '?cursor=zzz',
+    ])
       assert.equal((await api('GET', `/v3/events${query}`, key)).status, 400, query)
   })
 

@@ -24,7 +24,7 @@ export async function pageOfEvents(ctx: Ctx, query: Asked) {
   const filter = filterOf(ctx, query)
   const { contact_id, event_name, object_type, startDate, endDate } = query
   const asked = { contact_id, event_name, object_type, startDate, endDate }
-  const list = { name: 'v3.events', filter: asked, usual: 100, most: 10_000 }
+  const list = { name: 'v3.events', filter: asked, usual: 100, most: 10_000, least: 1 as const }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listEvents(ctx.db, accountId, filter, slice),
   )

@@ -61,16 +61,13 @@ async function findKnown({ db, caller }: Ctx, refs: ContactRef[]): Promise<strin
 async function makeContact(ctx: Ctx, refs: ContactRef[], attributes: Record<string, unknown>) {
   const named = Object.assign({}, ...refs) as { email?: string; extId?: string; sms?: string }
   if (named.email !== undefined) await refuseErased(ctx, named.email)
-  const made = await createContact(asEvent(ctx), {
+  const { id } = await createContact(asEvent(ctx), {
     email: named.email,
     ext_id: named.extId,
     attributes: named.sms === undefined ? attributes : { ...attributes, SMS: named.sms },
     updateEnabled: true,
   })
-  // Undefined: somebody else was faster, and theirs was changed.
-  const id = made === undefined ? await findKnown(ctx, refs) : String(made)
-  if (id === undefined) throw new Error('a contact just written is not there')
-  return id
+  return String(id)
 }
 
 async function refuseErased({ db, caller }: Ctx, email: string): Promise<void> {

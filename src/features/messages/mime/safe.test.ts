@@ -48,6 +48,8 @@ test('customers may set their own headers and the unsubscribe ones, not those of
     'X-Posthorn-Id',
     'x-ses-configuration-set',
     'Feedback-ID',
+    'Api-Key',
+    'Authorization',
   ])
     assert.match(faultOfHeader(name, 'x') ?? '', /cannot be set/, name)
   for (const name of structuralHeaders) assert.ok(isStructural(name) && name === name.toLowerCase())

@@ -51,6 +51,10 @@ export function isStructural(name: string): boolean {
   return structuralHeaders.has(lower) || structuralPrefixes.some((prefix) => lower.startsWith(prefix))
 }
 
+/** What clients of an API send their key in; some put it into the message by mistake. */
+export const holdsKey = (name: string) =>
+  /^(?:api-key|partner-key|x-api-key|x-sib-api-key|(?:proxy-)?authorization)$/i.test(name)
+
 // Addresses and identifiers stand in these; encoded-words would break them.
 const machineRead = /^(list-.*|in-reply-to|references|auto-submitted|precedence|feedback-id)$/i
 
@@ -68,7 +72,8 @@ const longestHeader = 996
 export function faultOfHeader(name: string, value: string): string | undefined {
   if (!isHeaderName(name))
     return 'A header name has 1 to 126 printable ASCII characters and neither space nor colon.'
-  if (isStructural(name)) return `The header ${name} is written by the service and cannot be set.`
+  if (isStructural(name)) return `The header ${name} cannot be set.`
+  if (holdsKey(name)) return `The header ${name} holds a key, which no mail may carry: it cannot be set.`
   if (hasControl(value)) return `The value of the header ${name} contains a line break or control character.`
   if (!isWritable(name, value)) return `The value of the header ${name} may contain only ASCII characters.`
   // Before encoding a value of any length: no character takes less than one octet.

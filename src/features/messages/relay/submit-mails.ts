@@ -6,9 +6,9 @@ import { newUuid } from '../../../kernel/id.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { payloadTooLarge } from '../../../kernel/refusals.ts'
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
-import { findSuppressed } from '../../suppressions/queries.ts'
+import { findSuppressed, nameOfFound, nameOfRef } from '../../suppressions/queries.ts'
 import { newMessageId } from '../message-id.ts'
-import { type Outgoing, type Queued, suppressedRefusal } from '../queue-messages.ts'
+import { type Outgoing, type Queued, refOf, suppressedRefusal } from '../queue-messages.ts'
 import { recipientInvalid } from '../refusals.ts'
 import type { RelayedMail } from './mail.ts'
 import { type Group, queueWhole } from './queue-whole.ts'
@@ -102,18 +102,14 @@ async function refuseSuppressed(db: Db, prepared: (Group | Refusal)[]): Promise<
   const refs = prepared.flatMap((one) => (one instanceof Refusal || one.length === 1 ? [] : one.map(refOf)))
   if (refs.length === 0) return prepared
   const found = await findSuppressed(db, refs)
-  const reasons = new Map(found.map((one) => [`${one.account_id} ${one.email}`, one.reason]))
+  const reasons = new Map(found.map((one) => [nameOfFound(one), one.reason]))
   return prepared.map((one) => {
     if (one instanceof Refusal) return one
-    const hits = one.map(refOf).flatMap(({ accountId, email }) => {
-      const reason = reasons.get(`${accountId} ${email}`)
-      return reason === undefined ? [] : { email, reason }
+    const hits = one.map(refOf).flatMap((ref) => {
+      const reason = reasons.get(nameOfRef(ref))
+      return reason === undefined ? [] : { email: ref.email, reason }
     })
     const [first] = hits
     return first && hits.length === one.length ? suppressedRefusal(first.email, first.reason) : one
   })
-}
-
-function refOf({ caller, recipient }: Outgoing) {
-  return { accountId: caller.accountId, email: recipient.email.toLowerCase() }
 }

@@ -34,3 +34,18 @@ export function findSender(db: Db, accountId: string, id: number) {
        and id = ${id}`,
   )
 }
+
+const SenderId = row<{ email: string; id: string }>({ email: text, id: text })
+
+/** Addresses in lower case. */
+export function findSenderIds(db: Db, accountId: string, emails: string[]) {
+  return db.many(
+    SenderId,
+    sql`
+    select lower(email) as email, min(id)::text as id
+      from senders
+     where account_id = ${accountId}
+       and lower(email) = any(${emails}::text[])
+     group by lower(email)`,
+  )
+}

@@ -3,7 +3,7 @@ import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
 import {
@@ -88,7 +88,7 @@ export const listRepliesV3 = operation({
     ...{ state, sequenceId, mailboxId, prospectId },
     classification: classification === 'none' ? null : classification,
   }
-  const list = { name: 'v3.inbox', filter, usual: 50, most: 200 }
+  const list = { name: 'v3.inbox', filter, ...ownLimits }
   const { accountId } = ctx.caller
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listReplies(ctx.db, accountId, filter, { ...slice, longest: longestListed }),

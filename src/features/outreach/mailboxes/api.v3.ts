@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull } from '../../../kernel/schema.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { moduleDisabled, idParams as params, reading, requireModule, settingUp } from '../module.ts'
 import { utcDay } from '../planning/windows.ts'
@@ -40,7 +40,7 @@ export const listMailboxesV3 = operation({
   await requireModule(ctx)
   const { accountId } = ctx.caller
   const days = { today: utcDay(ctx.now.getTime()), since: rateSince(ctx.now) }
-  const list = { name: 'v3.mailboxes', filter: {}, usual: 50, most: 200 }
+  const list = { name: 'v3.mailboxes', filter: {}, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listMailboxes(ctx.db, accountId, days, slice),
   )

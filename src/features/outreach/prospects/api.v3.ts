@@ -9,8 +9,8 @@ import {
   notFound,
 } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { given, optional } from '../../../kernel/v3/lenient.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { Confirmation, given, optional } from '../../../kernel/v3/lenient.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { Id, idParams, moduleDisabled, reading, requireModule, writing } from '../module.ts'
 import {
@@ -80,7 +80,7 @@ export const listProspectsV3 = operation({
     email: email === undefined ? undefined : (normalEmail(email) ?? ''),
     company: given(query.company)?.replaceAll('\0', ''),
   }
-  const list = { name: 'v3.prospects', filter, usual: 50, most: 200 }
+  const list = { name: 'v3.prospects', filter, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listProspects(ctx.db, accountId, filter, slice),
   )
@@ -159,7 +159,7 @@ export const deleteProspectsV3 = operation({
   body: closed({
     ids: optional(Type.Array(Id)),
     emails: optional(Type.Array(Type.String({ maxLength: 320 }))),
-    confirm: Type.Optional(Type.Boolean()),
+    confirm: Confirmation,
   }),
   reply: closed({ deleted: Type.Integer() }),
   refusals: [moduleDisabled, confirmationRequired],

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
-import { invalidParameter } from '../../../kernel/refusals.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { mapOf, oneLine, optional, optionalMap, storable } from '../../../kernel/v3/lenient.ts'
 import { insertProspects, type ProspectFields, updateProspects } from './queries.ts'
@@ -56,7 +56,8 @@ const lineOf = (text: string | null | undefined) => (text === undefined ? null :
 export function readOneProspect(one: ProspectGiven): ProspectFields {
   const read = readProspect(one)
   if (typeof read !== 'string') return read
-  throw invalidParameter({ message: read, param: read.split(' ')[0] })
+  const refused = read.endsWith(' is missing') ? missingParameter : invalidParameter
+  throw refused({ message: read, param: read.split(' ')[0] })
 }
 
 export type SavedProspect = { email: string; id: number; outcome: 'created' | 'updated' }

@@ -153,6 +153,7 @@ test('nothing is enrolled, runs or leaves without a legal identity', async (t) =
   ] as const) {
     const reply = await account.call('POST', `/v3/outreach/campaigns/${id}/${path}`, body)
     assert.deepEqual([reply.status, reply.body.code], [422, 'legal_identity_missing'])
+    assert.match(reply.body.message, /PUT \/v3\/outreach\/identity/)
   }
   await pass(outreach, 120)
   assert.equal(server.received.length, 0)

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import { moduleDisabled, idParams as params, reading, requireModule, sending } from '../module.ts'
@@ -69,7 +69,7 @@ export const listSequencesV3 = operation({
 }).run(async (ctx, { query }) => {
   await requireModule(ctx)
   const filter = { status: query.status }
-  const list = { name: 'v3.sequences', filter, usual: 50, most: 200 }
+  const list = { name: 'v3.sequences', filter, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listSequences(ctx.db, ctx.caller.accountId, filter, slice),
   )

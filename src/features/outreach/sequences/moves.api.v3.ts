@@ -4,7 +4,7 @@ import { operation } from '../../../kernel/operation.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { enroll } from '../enrollments/enroll.ts'
 import { skipReasons } from '../enrollments/queries.ts'
@@ -107,7 +107,7 @@ export const planSequenceV3 = operation({
 }).run(async (ctx, { params: { id }, query }) => {
   await requireModule(ctx)
   const { plan, mailboxes } = await foresee(ctx, await oneSequence(ctx, id))
-  const list = { name: 'v3.sequence.plan', filter: { id }, usual: 50, most: 200 }
+  const list = { name: 'v3.sequence.plan', filter: { id }, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, async ({ after, offset, limit }) =>
     plan.filter((one) => after === undefined || one.id > after).slice(offset, offset + limit),
   )

@@ -16,8 +16,8 @@ export function readCurrency(given: string | undefined): string {
 const decimal = /^(\d{1,10})(?:\.(\d{1,20}))?$/
 
 /** A number is read as it is written: 0.1 is a tenth. */
-export function readAmount(given: number | string, currency: string): string {
-  const [, whole, fraction = ''] = decimal.exec(String(given).trim()) ?? []
+export function readAmount(given: unknown, currency: string): string {
+  const [, whole, fraction = ''] = decimal.exec(writtenAs(given)) ?? []
   if (whole === undefined)
     throw invalidParameter({
       message: 'amount must be a decimal number from 0 to 9999999999, such as 49.90.',
@@ -28,6 +28,10 @@ export function readAmount(given: number | string, currency: string): string {
   if (digits.length > most)
     throw invalidParameter({ message: `amount may have ${most} decimals in ${currency}.`, param: 'amount' })
   return digits === '' ? whole : `${whole}.${digits}`
+}
+
+function writtenAs(given: unknown): string {
+  return typeof given === 'number' || typeof given === 'string' ? String(given).trim() : ''
 }
 
 function decimalsOf(currency: string): number {

@@ -75,6 +75,11 @@ describe('recording a conversion', () => {
     assert.equal(await codeOf({ colour: 1 }), '422 unknown_parameter colour')
     const missing = await convert({ email: 'ann@example.com' })
     assert.deepEqual([missing.status, missing.body.error.code], [422, 'missing_parameter'])
+    for (const amount of [null, true, false, ' ', '', [], [5], {}, '1e3', undefined]) {
+      const reply = await report({ email: 'ann@example.com', amount })
+      assert.equal(reply.status, 400, JSON.stringify(amount))
+      assert.match(reply.body.message, /^amount /)
+    }
     const reported = await report({ email: 'ann', amount: 1 })
     assert.deepEqual([reported.status, reported.body.code], [400, 'invalid_parameter'])
     assert.equal((await report({ email: 'ann@example.com' })).status, 400)

@@ -16,7 +16,7 @@ import {
 export type GivenConversion = {
   email: string
   type?: 'purchase' | 'signup'
-  amount?: number | string
+  amount?: unknown
   currency?: string
   at?: string
   external_id?: string

@@ -49,12 +49,13 @@ export const getEmailReports = operation({
     ...rangeQuery,
     ...daysQuery,
     tag,
-    limit: listQuery.limit,
-    offset: listQuery.offset,
-    sort: listQuery.sort,
+    ...listQuery,
   }),
-  reply: closed({ reports: Type.Array(closed({ date: Text, ...counters })) }),
-}).run(async (ctx, { query }) => ({ reports: await dailyReports(ctx, query) }))
+  reply: closed({
+    reports: Type.Array(closed({ date: Text, ...counters })),
+    next_cursor: orNull(Text),
+  }),
+}).run((ctx, { query }) => dailyReports(ctx, query))
 
 const Event = closed({
   email: Text,

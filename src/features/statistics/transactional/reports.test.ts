@@ -54,6 +54,7 @@ describe('reports', () => {
     assert.equal(await codeOf('startDate=2026-01-01'), 'missing_parameter')
     assert.equal(await codeOf('startDate=2026-01-01&endDate=2026-09-01'), 'out_of_range')
     assert.equal(await codeOf('startDate=2026-02-01&endDate=2026-01-01'), 'invalid_parameter')
+    assert.equal(await codeOf('startDate=2026-02-31&endDate=2026-03-05'), 'invalid_parameter')
     assert.equal(await codeOf('startDate=soon&endDate=2026-01-01'), 'invalid_parameter')
     assert.equal(await codeOf('days=3&startDate=2026-01-01&endDate=2026-01-02'), 'invalid_parameter')
   })
@@ -64,6 +65,16 @@ describe('reports', () => {
     assert.deepEqual([reports[0].requests, reports[0].hardBounces, reports[2].requests], [5, 1, 0])
     assert.equal((await get('/v3/smtp/statistics/reports')).reports.length, 10)
     assert.equal((await get('/v3/smtp/statistics/reports?limit=31')).code, 'out_of_range')
+    const datesOf = (page: { reports: { date: string }[] }) => page.reports.map(({ date }) => date)
+    const whole = datesOf(await get('/v3/smtp/statistics/reports?days=3'))
+    for (const sort of ['asc', 'desc']) {
+      const path = `/v3/smtp/statistics/reports?days=3&limit=2&sort=${sort}`
+      const first = await get(path)
+      const second = await get(`${path}&cursor=${first.next_cursor}`)
+      const dates = [...datesOf(first), ...datesOf(second)]
+      assert.deepEqual([dates, second.next_cursor], [sort === 'desc' ? whole : whole.toReversed(), null])
+    }
+    assert.equal((await get('/v3/smtp/statistics/reports?cursor=abc')).code, 'invalid_parameter')
   })
 
   test('events: in the provider’s words, filtered and paged', async () => {

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { dayOf, daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/dates.ts'
 import { storable } from '../../../kernel/v3/lenient.ts'
-import { pageBySlice, readLimit, readOffset } from '../../../kernel/v3/paging.ts'
+import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { countedBy } from '../../messages/counts/read-counts.ts'
 import { bracketed } from '../../transactional/v3/emails.ts'
@@ -28,16 +28,22 @@ export async function aggregatedReport(ctx: Ctx, query: Asked) {
   return { range: `${dayOf(range.since)}|${dayOf(last)}`, ...counters('') }
 }
 
-type Paged = Asked & { limit?: number; offset?: number; sort?: 'asc' | 'desc' }
+type Paged = Asked & { limit?: number; offset?: number; sort?: 'asc' | 'desc'; cursor?: string }
 
 export async function dailyReports(ctx: Ctx, query: Paged) {
-  const limit = readLimit(query.limit, { usual: 10, most: 30 })
-  const offset = readOffset(query.offset)
   const range = readRangeOrDays(ctx, query, { usual: 30, most: longestDays })
-  const counters = await countersBy(ctx, range, query.tag, true)
-  // Days on which nothing happened are reported as well.
-  const days = query.sort === 'asc' ? daysOf(range) : daysOf(range).reverse()
-  return days.slice(offset, offset + limit).map((date) => ({ date, ...counters(date) }))
+  const { startDate, endDate, days, tag } = query
+  const list = { name: 'v3.email_reports', filter: { startDate, endDate, days, tag }, usual: 10, most: 30 }
+  const { rows, nextCursor } = await pageBySlice(ctx, query, list, async (slice) => daysIn(range, slice))
+  const counters = await countersBy(ctx, range, tag, true)
+  return { reports: rows.map(({ id }) => ({ date: id, ...counters(id) })), next_cursor: nextCursor }
+}
+
+/** Days on which nothing happened are reported as well. */
+function daysIn(range: Range, { after, offset, limit, ascending }: Slice): { id: string }[] {
+  const days = ascending ? daysOf(range) : daysOf(range).reverse()
+  const first = after === undefined ? offset : days.indexOf(after) + 1
+  return days.slice(first, first + limit).map((id) => ({ id }))
 }
 
 async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay: boolean) {

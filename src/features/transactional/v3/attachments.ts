@@ -1,6 +1,7 @@
 import { isBase64 } from '../../../kernel/base64.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { readUrl } from '../../../kernel/v3/url.ts'
 import type { Attachment } from '../../messages/queue-messages.ts'
 import { lookup } from '../content-types.ts'
 import type { AttachmentGiven, SendBody } from './send-request.ts'
@@ -57,8 +58,10 @@ function nameOf({ name, url }: AttachmentGiven): string {
   const filename = oneLine(given(name) ?? lastPart(given(url))).slice(0, 255)
   if (filename === '')
     throw missingParameter({ message: 'name is missing in attachment', param: 'attachment' })
-  if (extensions.has(extensionOf(filename))) return filename
-  throw invalidParameter({ message: `${filename} has an extension that is not allowed`, param: 'attachment' })
+  const extension = extensionOf(filename)
+  if (extensions.has(extension)) return filename
+  const fault = extension === '' ? 'no extension' : 'an extension that is not allowed'
+  throw invalidParameter({ message: `${filename} has ${fault}`, param: 'attachment' })
 }
 
 export function extensionOf(filename: string): string {
@@ -93,6 +96,7 @@ async function fetchOne(
   fetch: FetchAttachment,
   { url = '', name }: AttachmentGiven,
 ): Promise<AttachmentGiven> {
+  readUrl(url, 'url in attachment')
   const filename = nameOf({ name, url })
   const content = await fetch(url).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)

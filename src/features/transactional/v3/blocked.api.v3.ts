@@ -6,7 +6,9 @@ import { rangeQuery, readRange } from '../../../kernel/v3/dates.ts'
 import { given, optional, storable } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { erasedStays, liftBounced, type Reason, unsuppress } from '../../suppressions/suppressions.ts'
+import { unblock } from '../../contacts/contacts/write-contact.ts'
+import { blockedSender } from '../../suppressions/queries.ts'
+import { erasedStays, liftBounced, type Reason } from '../../suppressions/suppressions.ts'
 import { type BlockedRow, countBlocked, listBlocked } from './blocked-queries.ts'
 
 const Text = Type.String()
@@ -22,13 +24,14 @@ const codes = [
 
 type Why = { code: (typeof codes)[number]; message: string }
 
-const whys: Record<Reason, Why> = {
+const whys: Record<Reason | typeof blockedSender, Why> = {
   hard_bounce: { code: 'hardBounce', message: 'Hard bounce' },
   // The provider has no word for it.
   soft_bounce_limit: { code: 'hardBounce', message: 'Too many soft bounces in a row' },
   complaint: { code: 'contactFlaggedAsSpam', message: 'Contact flagged an email as spam' },
   unsubscribe: { code: 'unsubscribedViaEmail', message: 'Unsubscribed through a link in an email' },
   manual: { code: 'adminBlocked', message: 'Blocked by the account' },
+  [blockedSender]: { code: 'adminBlocked', message: 'Blocked by the account for this sender' },
 }
 
 const show = ({ email, sender, created_at, reason }: BlockedRow) => ({
@@ -100,7 +103,7 @@ export const deleteBlockedContact = operation({
   reply: Type.Null(),
   refusals: [notFound, erasedStays],
 }).run(async (ctx, { params }) => {
-  await unsuppress(ctx, params.email)
+  await unblock(ctx, params.email)
   return null
 })
 

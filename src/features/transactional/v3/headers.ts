@@ -1,7 +1,7 @@
 // The `headers` of a send: some become headers of the message, some are words to the service.
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { given, mapOf, storable } from '../../../kernel/v3/lenient.ts'
-import { faultOfHeader } from '../../messages/mime/safe.ts'
+import { faultOfHeader, holdsKey } from '../../messages/mime/safe.ts'
 import type { SendBody } from './send-request.ts'
 
 export type ReadHeaders = {
@@ -27,7 +27,7 @@ function readOne(read: ReadHeaders, name: string, value: string): void {
   if (lower === 'x-sib-sandbox') read.isSandbox = value.trim().toLowerCase() === 'drop'
   else if (lower === 'x-mailin-tag') read.tag = given(storable(value))
   else if (lower === 'x-mailin-custom') read.custom = given(storable(value))
-  else if (keyNames.includes(lower) || ignored.test(lower) || value === '') return
+  else if (keyNames.includes(lower) || ignored.test(lower) || holdsKey(lower) || value === '') return
   else read.extra.push([titleCase(name), checked(name, value)])
 }
 

@@ -3,6 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../../kernel/email-address.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
+import { readMoment } from '../../../kernel/v3/dates.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { newMessageId } from '../../messages/message-id.ts'
@@ -76,17 +77,18 @@ async function readShared(ctx: Ctx, body: SendBody): Promise<Omit<Shared, 'files
   }
 }
 
-const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i
+const endsInZone = /:\d{2}(\.\d+)?(Z|[+-]\d{2}:?\d{2})$/i
 
 function readTime({ now }: Ctx, text: string | undefined): Date | undefined {
   const asked = given(text)?.trim()
   if (asked === undefined) return undefined
-  const at = new Date(asked)
-  const ahead = at.getTime() - now.getTime()
+  const at = endsInZone.test(asked) ? readMoment(asked) : undefined
   const param = 'scheduledAt'
-  if (!timeForm.test(asked) || Number.isNaN(ahead)) {
-    throw invalidParameter({ message: 'scheduledAt must be an ISO 8601 time with a zone', param })
+  if (!at) {
+    const message = 'scheduledAt must be a time that exists, with a zone, such as 2026-11-15T09:30:00Z'
+    throw invalidParameter({ message, param })
   }
+  const ahead = at.getTime() - now.getTime()
   if (ahead >= -pastAllowedMs && ahead <= furthestMs) return at
   throw invalidParameter({ message: 'scheduledAt must lie within the next 30 days', param })
 }
@@ -155,13 +157,22 @@ function commonOf(ctx: Ctx, shared: Shared, draft: Draft, template: UsedTemplate
     stream: 'transactional' as const,
     attachments: refuseTooMuch([...shared.attachments, ...filesFor(template, shared.files)]),
     tags: tags.filter((one) => one !== ''),
-    metadata: custom === undefined ? undefined : { 'X-Mailin-custom': custom },
+    metadata: metadataOf({
+      'X-Mailin-custom': custom,
+      // Told apart from tags of the body, which webhooks write otherwise.
+      'X-Mailin-Tag': shared.tags.length > 0 ? undefined : tag,
+    }),
     templateId: template?.id,
     batchId: shared.batchId,
     scheduledAt: shared.scheduledAt,
     track: shared.track,
     suppressed: 'record' as const,
   }
+}
+
+function metadataOf(headers: Record<string, string | undefined>): Record<string, string> | undefined {
+  const set = Object.entries(headers).filter((one): one is [string, string] => one[1] !== undefined)
+  return set.length > 0 ? Object.fromEntries(set) : undefined
 }
 
 function partsOf(from: Address, draft: Draft, rendered: Rendered, template: UsedTemplate | undefined) {

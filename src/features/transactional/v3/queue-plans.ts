@@ -9,10 +9,11 @@ import {
   type Outgoing,
   type Queued,
   queueMessages,
+  refOf,
   suppressedRefusal,
 } from '../../messages/queue-messages.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
-import { findSuppressed } from '../../suppressions/queries.ts'
+import { findSuppressed, nameOfFound, nameOfRef } from '../../suppressions/queries.ts'
 import type { Plan } from './plan-send.ts'
 
 type Reasons = Map<string, string>
@@ -32,24 +33,15 @@ function copiesOf({ versions }: Plan): Outgoing[] {
   return versions.flatMap(({ copies }) => copies)
 }
 
-const refOf = ({ caller, recipient }: Outgoing) => ({
-  accountId: caller.accountId,
-  email: recipient.email.toLowerCase(),
-})
-
-const nameOf = ({ accountId, email }: { accountId: string; email: string }) => `${accountId} ${email}`
-
 async function suppressionsOf(db: Db, plans: Plan[]): Promise<Reasons> {
   const refs = plans.flatMap(copiesOf).map(refOf)
   if (refs.length === 0) return new Map()
   const found = await findSuppressed(db, refs)
-  return new Map(
-    found.map(({ account_id, email, reason }) => [nameOf({ accountId: account_id, email }), reason]),
-  )
+  return new Map(found.map((one) => [nameOfFound(one), one.reason]))
 }
 
 async function refusalOfSuppressed(plan: Plan, reasons: Reasons): Promise<Refusal | undefined> {
-  const hits = copiesOf(plan).map((copy) => reasons.get(nameOf(refOf(copy))))
+  const hits = copiesOf(plan).map((copy) => reasons.get(nameOfRef(refOf(copy))))
   if (hits.includes(undefined) || (await isCompatible(plan.ctx))) return undefined
   const [first] = copiesOf(plan)
   if (hits.length === 1 && first) return suppressedRefusal(first.recipient.email, hits[0] ?? '')
@@ -64,7 +56,7 @@ async function recordBlocked(db: Db, queued: (Queued | Refusal)[], reasons: Reas
   const events = queued.flatMap((one) => {
     if (one instanceof Refusal || one.status !== 'suppressed') return []
     const { caller, now } = one.outgoing
-    const data = JSON.stringify({ reason: reasons.get(nameOf(refOf(one.outgoing))) ?? 'suppressed' })
+    const data = JSON.stringify({ reason: reasons.get(nameOfRef(refOf(one.outgoing))) ?? 'suppressed' })
     return {
       id: newUuid(),
       accountId: caller.accountId,

@@ -50,7 +50,13 @@ describe('a send', () => {
       bcc: to('dora@example.com'),
       replyTo: [{ email: 'answers@example.com' }],
       params: { name: 'A<b>' },
-      headers: { 'x-order': '7', 'X-Mailin-custom': 'mine', charset: 'utf-8' },
+      headers: {
+        'x-order': '7',
+        'X-Mailin-custom': 'mine',
+        charset: 'utf-8',
+        'api-key': 'x',
+        Authorization: 'x',
+      },
       tags: ['one', 'two'],
       attachment: [{ name: 'a.txt', content: Buffer.from('attached').toString('base64') }],
     })
@@ -64,7 +70,7 @@ describe('a send', () => {
       assert.match(raw, /^Reply-To: answers@example\.com\r\n/m)
       assert.match(raw, /^X-Order: 7\r\n/m)
       assert.ok(raw.includes(body.messageId))
-      assert.ok(!/^(bcc|x-mailin-custom|charset):/im.test(raw))
+      assert.ok(!/^(bcc|x-mailin-custom|charset|api-key|authorization):/im.test(raw))
       assert.ok(!raw.split('\r\n\r\n')[0]?.includes('dora'))
       assert.ok(raw.includes('filename'))
     }
@@ -117,6 +123,7 @@ describe('a send', () => {
   })
 
   test('is refused in the provider’s words', async () => {
+    const notATime = 'scheduledAt must be a time that exists, with a zone, such as 2026-11-15T09:30:00Z'
     const refused: [object, string, string][] = [
       [{ sender: undefined }, 'missing_parameter', 'sender is missing'],
       [{ sender: { email: 'nobody' } }, 'invalid_parameter', 'valid sender email required'],
@@ -141,7 +148,8 @@ describe('a send', () => {
         'invalid_parameter',
         'content is not valid in attachment',
       ],
-      [{ scheduledAt: 'tomorrow' }, 'invalid_parameter', 'scheduledAt must be an ISO 8601 time with a zone'],
+      [{ scheduledAt: 'tomorrow' }, 'invalid_parameter', notATime],
+      [{ scheduledAt: '2026-11-31T10:00:00Z' }, 'invalid_parameter', notATime],
       [
         { scheduledAt: '2019-01-01T00:00:00Z' },
         'invalid_parameter',
