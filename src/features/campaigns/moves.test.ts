@@ -202,8 +202,11 @@ describe('campaign.send', () => {
       status: 'in_process',
       recipients: { total: 2, sendable: 2, suppressed: 0, unsubscribed: 0 },
     })
-    assert.equal((await call(key, 'POST', path, { campaign_id: id, confirm: true })).status, 422)
-    assert.equal((await call(key, 'POST', path, { campaign_id: 999_999, confirm: true })).status, 404)
+    const again = await call(key, 'POST', path, { campaign_id: id, confirm: true })
+    assert.deepEqual([again.status, again.body.error.code], [409, 'conflict'])
+    assert.match(again.body.error.message, /^The campaign is in_process and cannot be sent/)
+    const unknown = await call(key, 'POST', path, { campaign_id: 999_999, confirm: true })
+    assert.deepEqual([unknown.status, unknown.body.error.param], [404, 'campaign_id'])
   })
 
   test('sends one given with the call, once for one idempotency key', async () => {

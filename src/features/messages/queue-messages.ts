@@ -150,10 +150,10 @@ function refOf({ caller, recipient }: Outgoing) {
   return { accountId: caller.accountId, email: recipient.email.toLowerCase() }
 }
 
-export function suppressedRefusal(email: string, reason: string): Refusal {
+export function suppressedRefusal(email: string, reason: string, param = 'to'): Refusal {
   return recipientSuppressed({
     message: `${email} is on the suppression list (${reason}).`,
-    param: 'to',
+    param,
     hint: 'Remove it from the suppression list only if the person asked for that.',
     action: {
       operation: 'suppression.delete',
