@@ -20,6 +20,7 @@ export const Health = closed({
       status: Type.Integer(),
       retryable: Type.Boolean(),
       retry_after_s: orNull(Type.Integer()),
+      request_id: Type.String(),
     }),
   ),
 })
@@ -47,7 +48,7 @@ export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
   }
 }
 
-export function databaseDown(probes: Probes): Health {
+export function databaseDown(probes: Probes, requestId: string): Health {
   return {
     status: 'down',
     database: { state: 'down', latency_ms: null, version: null },
@@ -60,6 +61,7 @@ export function databaseDown(probes: Probes): Health {
       status: 503,
       retryable: true,
       retry_after_s: null,
+      request_id: requestId,
     },
   }
 }
