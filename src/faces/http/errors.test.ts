@@ -256,6 +256,7 @@ describe('when the database goes away', () => {
       assert.ok(performance.now() - started < 2_000)
       assert.deepEqual([reply.status, reply.body.status, reply.body.database.state], [503, 'down', 'down'])
       assert.equal(reply.body.error.code, 'database_unavailable')
+      assert.equal(reply.body.error.request_id, reply.headers.get('x-request-id'))
       assert.equal((await cut.call('GET', '/readyz')).status, 503)
       assert.equal((await cut.call('GET', '/livez')).status, 200)
       const other = await cut.call('GET', '/v3/account', { key: 'never seen before' })
