@@ -97,4 +97,4 @@ export const previewCampaignOwn = (links: LinkSource): Operation =>
       missing_variables: Type.Array(Type.String()),
     }),
     refusals: [notFound, contentMissing, templateInvalid],
-  }).run((ctx, { body }) => inOwnWords(() => preview(ctx, body, links)))
+  }).run((ctx, { body }) => inOwnWords(body, () => preview(ctx, body, links)))

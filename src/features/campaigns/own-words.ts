@@ -11,9 +11,15 @@ const ownNames: Record<string, string> = {
   recipients: 'list_id',
 }
 
-const ownName = (name: string | undefined) => name && (ownNames[name] ?? name)
+/** What is wrong with something that was named by its number is a fault of the number that was given. */
+function fieldOf(asked: object, told: string | undefined): string | undefined {
+  const name = told && (ownNames[told] ?? told)
+  if (name === undefined || name === 'confirm' || Object.hasOwn(asked, name)) return name
+  if (Object.hasOwn(asked, 'campaign_id')) return 'campaign_id'
+  return name === 'html' && Object.hasOwn(asked, 'template_id') ? 'template_id' : name
+}
 
-export async function inOwnWords<T>(work: () => Promise<T>): Promise<T> {
+export async function inOwnWords<T>(asked: object, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -23,6 +29,6 @@ export async function inOwnWords<T>(work: () => Promise<T>): Promise<T> {
       /\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g,
       (name) => ownNames[name] ?? name,
     )
-    throw new Refusal(declaration, { ...told, message, param: ownName(told.param) })
+    throw new Refusal(declaration, { ...told, message, param: fieldOf(asked, told.param) })
   }
 }

@@ -32,7 +32,7 @@ export type Sent = { campaign_id: number; status: 'in_process' | 'queued'; recip
 
 /** A refusal takes back the campaign that was made on the way. */
 export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
-  return inOwnWords(async () => {
+  return inOwnWords(asked, async () => {
     const campaign = await campaignOf(ctx, asked)
     refuseStarted(campaign)
     await refuseUnready(ctx, campaign, 'sent')
@@ -96,9 +96,9 @@ export async function lackingIn(ctx: Ctx, inline: InlineCampaign, faulty = nothi
   // A template brings the rest with it.
   if (inline.template_id !== undefined || faulty.has('template_id')) return found
   const content = { hint: 'Give html and a subject, or template_id.' }
-  if (inline.html === undefined)
+  if (!inline.html?.trim())
     found.push(contentMissing({ ...content, message: 'The campaign has no content.', param: 'html' }))
-  if (inline.subject === undefined)
+  if (!inline.subject?.trim())
     found.push(missingParameter({ ...content, message: 'subject is missing.', param: 'subject' }))
   if (inline.from === undefined && !(await readSettings(ctx)).default_sender)
     found.push(
