@@ -3,11 +3,9 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { ConfigFault } from './config.ts'
 
-type Listening = { host: string; ports: Record<string, number | undefined>; hostVariable: string }
-
 /** From a failure to listen; `ports` by their variables. */
 export const listenFault =
-  ({ host, ports, hostVariable }: Listening) =>
+  (host: string, ports: Record<string, number | undefined>, hostVariable = 'POSTHORN_HOST') =>
   (error: NodeJS.ErrnoException & { port?: number }): never => {
     const [variable = '', port] = Object.entries(ports).find(([, one]) => one === error.port) ?? []
     if (error.code === 'EADDRINUSE')

@@ -94,13 +94,7 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
   // Where this process runs no relay, another one with the same settings does.
   let relay = relayFacts(config)
   if (roles.includes('smtp')) {
-    const running = await startRelay({ config, pools, log, strict: false, afterAct: wake }).catch(
-      listenFault({
-        host: config.smtpHost ?? config.host,
-        hostVariable: config.smtpHost === undefined ? 'POSTHORN_HOST' : 'POSTHORN_SMTP_HOST',
-        ports: { POSTHORN_SMTP_PORT: config.smtpPort, POSTHORN_SMTPS_PORT: config.smtpsPort },
-      }),
-    )
+    const running = await startRelay({ config, pools, log, strict: false, afterAct: wake })
     stops.push(() => running.close())
     relay = { ...relay, port: running.port }
   }
@@ -111,9 +105,7 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
     service.beginStopping()
     await service.http.close()
   })
-  const { host } = config
-  const ports = { POSTHORN_PORT: port }
-  await service.http.listen(host, port).catch(listenFault({ host, hostVariable: 'POSTHORN_HOST', ports }))
+  await service.http.listen(config.host, port).catch(listenFault(config.host, { POSTHORN_PORT: port }))
   return { url: baseUrl, smtp }
 }
 

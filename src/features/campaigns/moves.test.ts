@@ -254,6 +254,7 @@ describe('campaign.send', () => {
       [{ ...inline, list_id: 999_999 }, 'list_id', 'invalid_parameter'],
       [{ ...inline, from: undefined }, 'from', 'missing_parameter'],
       [{ ...inline, html: undefined }, 'html', 'content_missing'],
+      [{ ...inline, html: '' }, 'html', 'content_missing'],
       [{ ...inline, html: 'short' }, 'html', 'invalid_parameter'],
       [{ ...inline, html: '<p>{{ a | nofilter }}</p>' }, 'html', 'template_invalid'],
       [{ ...inline, html: undefined, template_id: 999_999 }, 'template_id', 'invalid_parameter'],

@@ -30,8 +30,8 @@ export const validateMessage = (dns: Dns) =>
     area: 'Messages',
     summary: 'Say what a send would do, without sending',
     description:
-      'Finds everything that a send would refuse, and warns of what hurts delivery. Changes nothing. Takes the body of ' +
-      'a send, also one that is not complete.',
+      'Finds everything that a send would refuse, and warns of what hurts delivery. Changes nothing. Takes the ' +
+      'body of a send, also one that is not complete.',
     scope: 'email.send',
     effect: 'dry',
     body: SendDraft,

@@ -46,10 +46,7 @@ export function addAccount(program: Command): void {
     .command('limit')
     .description('set how many requests per minute an account may make of one operation')
     .argument('<account>', 'its number, as the list shows it')
-    .argument(
-      '<operation>',
-      'such as email.send or v3.email.send; the operationId of each is in GET /openapi.json',
-    )
+    .argument('<operation>', 'such as email.send or v3.email.send; GET /openapi.json names all')
     .argument('<per-minute>', 'how many; 0 closes the operation to the account', readCount)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
