@@ -6,6 +6,7 @@ import {
   databaseUnavailable,
   isDatabaseDown,
   keyUnknown,
+  operationClosed,
   rateLimited,
   scopeMissing,
   tooManyFailedKeys,
@@ -103,6 +104,7 @@ async function takeTurn(gates: Gates, admission: Admission, limits: Record<strin
   const rate = await gates.takeTurn({ accountId: caller.accountId, operation, allowed })
   admission.rate = rate
   if (rate.granted) return
+  if (perMinute === 0) throw operationClosed({ headers: rateHeaders(rate, op.face) })
   throw rateLimited({
     message: `The limit of ${allowed} requests per minute for ${operation} is reached.`,
     retryAfterSeconds: rate.resetSeconds,

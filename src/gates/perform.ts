@@ -1,4 +1,6 @@
+import { faultsIn } from '../kernel/collect.ts'
 import { nobody } from '../kernel/ctx.ts'
+import { withoutFields } from '../kernel/faults.ts'
 import { changesNothing, operationId } from '../kernel/operation.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { databaseUnavailable, isDatabaseDown } from '../kernel/refusals.ts'
@@ -9,7 +11,7 @@ import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
 import { type Claim, fingerprintOf, readIdempotencyKey } from './idempotency.ts'
 import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
-import { type RawInput, refusalOf } from './validate.ts'
+import { type Found, type RawInput, refusalOf } from './validate.ts'
 
 /** Validation, idempotency, the act, its line. Throws a refusal; a bug has become one and is logged. */
 export async function perform(
@@ -38,8 +40,9 @@ async function pass(
 ): Promise<Performed> {
   const { op } = admission
   const claimed = op.idempotent ? claimOf(admission, readIdempotencyKey(header), input) : undefined
-  const faults = gates.validators.get(op)?.(input) ?? []
-  if (faults.length > 0) throw refusalOf(faults, op.face)
+  const found = gates.validators.get(op)?.(input)
+  if (found && found.faults.length > 0)
+    throw refusalOf(found.faults, op.face, await furtherFaults(gates, admission, input, found))
   if (changesNothing(op)) return look(gates, admission, input)
   const claim = claimed ?? claimOf(admission, readIdempotencyKey(op.keyInInput?.of(input as never)), input)
   const prepared = await op.prepare?.(ctxOf(gates, admission, gates.db), input as never)
@@ -52,6 +55,16 @@ async function pass(
   if (op.changesCallers) gates.findCaller.forget()
   gates.afterAct(op)
   return performed
+}
+
+/** Those that only the act can see, in fields that the schema has nothing against. */
+async function furtherFaults(gates: Gates, admission: Admission, { body }: RawInput, { faulty }: Found) {
+  const { findFaults } = admission.op
+  const isObject = body !== null && typeof body === 'object' && !Array.isArray(body)
+  if (!findFaults || !faulty || !isObject) return []
+  const ctx = ctxOf(gates, admission, gates.db)
+  const found = await findFaults(ctx, withoutFields(body, faulty) as never, faulty)
+  return faultsIn(found).filter(({ param = '' }) => !faulty.has(param.replace(/[.[].*/s, '')))
 }
 
 function claimOf({ op, caller }: Admission, key: string | undefined, input: RawInput): Claim | undefined {
@@ -82,6 +95,6 @@ async function performOrSayDown(gates: Gates, admission: Admission, input: RawIn
     return await within(downAfterMs, pass(gates, admission, input), databaseUnavailable)
   } catch (error) {
     if (!op.whenDatabaseDown || !isDatabaseDown(error)) throw error
-    return { ...replyOf(op, op.whenDatabaseDown()), replayed: false }
+    return { ...replyOf(op, op.whenDatabaseDown(admission.requestId)), replayed: false }
   }
 }

@@ -73,4 +73,8 @@ test('a limit of nothing refuses everything', async () => {
     allowed: 0,
   })
   assert.deepEqual([rate.granted, rate.remaining], [false, 0])
+  const { accountId, key } = await app.makeAccount()
+  await upsertLimit(app.pools.db, accountId, 'usage.get', 0)
+  const { status, body } = await app.call('GET', '/api/v1/usage', { key })
+  assert.deepEqual([status, body.error.code, body.error.retryable], [429, 'rate_limited', false])
 })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { malformedJson } from './refusals.ts'
+import { invalidParameter, malformedJson } from './refusals.ts'
 
 const deepest = 100
 // Below this length a text cannot nest deeply enough to exhaust the stack of what walks it later.
@@ -9,11 +9,11 @@ export function parseJson(raw: Buffer): unknown {
   if (!isUtf8(raw)) throw malformedJson({ message: 'The body is not UTF-8 text.' })
   const text = raw.toString('utf8')
   if (text.length > worthScanning && isTooDeep(text)) {
-    throw malformedJson({ message: `The body nests deeper than ${deepest} levels.` })
+    throw invalidParameter({ message: `The body nests deeper than ${deepest} levels.` })
   }
   const value = parsed(text)
   if (mayBeUnstorable.test(text) && isUnstorable(value)) {
-    throw malformedJson({
+    throw invalidParameter({
       message: 'The body contains NUL or half of a surrogate pair, written as an escape.',
     })
   }

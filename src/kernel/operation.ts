@@ -60,7 +60,12 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   /** Top-level fields that never reach the audit log. */
   secret?: string[]
   /** Answers in place of the 503 error when the database does not. */
-  whenDatabaseDown?: () => Answer<Static<R>>
+  whenDatabaseDown?: (requestId: string) => Answer<Static<R>>
+  /**
+   * What the act would refuse in the body, asked when the schema has refused something already, so that everything is
+   * told at once. Fields with a fault are left out of the body and named in `faulty`.
+   */
+  findFaults?: FindFaults<B>
   /** What takes time outside the database; runs before the transaction, and what it gives is acted on instead. */
   prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<Input<Static<P>, Static<Q>, A>>
   /** An idempotency key that stands in the input, not in the header. */
@@ -75,6 +80,12 @@ export type Upload = { field: string; content: string; name: string; maxBytes: n
 
 export type Input<P, Q, B> = { params: P; query: Q; body: B }
 type InputOf<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, Static<B>>
+
+type FindFaults<B extends TSchema> = (
+  ctx: Ctx,
+  body: Partial<Static<B>>,
+  faulty: ReadonlySet<string>,
+) => Refusal[] | Promise<Refusal[]>
 
 type Run<P extends TObject, Q extends TObject, A, R extends TSchema> = (
   ctx: Ctx,
@@ -114,7 +125,8 @@ export type Operation = {
   replyType?: string
   refusals: RefusalMaker[]
   secret: string[]
-  whenDatabaseDown?: () => Answer<unknown>
+  whenDatabaseDown?: (requestId: string) => Answer<unknown>
+  findFaults?: (ctx: Ctx, body: never, faulty: ReadonlySet<string>) => Refusal[] | Promise<Refusal[]>
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<Input<unknown, unknown, unknown>>
   keyInInput?: { of: (input: Input<never, never, never>) => string | undefined; rememberMs: number }
   run: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>

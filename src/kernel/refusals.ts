@@ -38,6 +38,12 @@ export const methodNotAllowed = refusal({
   message: 'This path does not take this method.',
 })
 
+export const conflict = refusal({
+  code: 'conflict',
+  kind: 'conflict',
+  message: 'The state of the object does not allow this.',
+})
+
 export const malformedJson = refusal({
   code: 'malformed_json',
   kind: 'malformed',
@@ -94,6 +100,14 @@ export const rateLimited = refusal({
   hint: 'Wait as long as the header Retry-After says, then call again.',
 })
 
+export const operationClosed = refusal({
+  code: 'rate_limited',
+  kind: 'limited',
+  message: 'This operation is closed to the account: its limit is 0 requests per minute.',
+  hint: 'Whoever runs the service can set another limit with: posthorn account limit',
+  retryable: false,
+})
+
 export const tooManyFailedKeys = refusal({
   code: 'rate_limited',
   kind: 'limited',
@@ -146,6 +160,7 @@ export const commonRefusals = [
   missingParameter,
   unknownParameter,
   rateLimited,
+  operationClosed,
   tooManyFailedKeys,
   databaseUnavailable,
   internalError,

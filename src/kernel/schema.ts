@@ -18,6 +18,34 @@ export function orNull<S extends TSchema>(schema: S) {
 }
 
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601' })
+/** A date is its first moment, in UTC. */
+export const DateOrTime = Type.Union([Time, Type.String({ format: 'date' })])
+
+const bounds = new Set([
+  'pattern',
+  'format',
+  'required',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'minimum',
+  'maximum',
+])
+
+/** The same types and names without any bound: for what is judged later, and answered rather than refused. */
+export function loosened<T>(schema: TSchema): TUnsafe<T> {
+  return Type.Unsafe<T>(loose(schema) as TSchema)
+}
+
+function loose(schema: unknown): unknown {
+  if (schema === null || typeof schema !== 'object') return schema
+  if (Array.isArray(schema)) return schema.map(loose)
+  const kept = Object.entries(schema).filter(([name, value]) => !bounds.has(name) || isSchema(value))
+  return Object.fromEntries(kept.map(([name, value]) => [name, loose(value)]))
+}
+
+/** A property may be called like a bound. */
+const isSchema = (value: unknown) => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Rows per page' })),

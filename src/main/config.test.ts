@@ -50,8 +50,12 @@ const cases: Record<string, Case> = {
     bad: ['0', '-1', 'x', '1e9', 'NaN', '1,5'],
   },
   POSTHORN_DNS: {
-    good: { '127.0.0.1:53': ['127.0.0.1:53'], '9.9.9.9, [::1]:53': ['9.9.9.9', '[::1]:53'] },
-    bad: ['nonsense', 'localhost:53', '[127.0.0.1', '127.0.0.1:99999', '9.9.9.9,,1.1.1.1', '300.0.0.1'],
+    good: {
+      '127.0.0.1:53': ['127.0.0.1:53'],
+      '9.9.9.9, [::1]:53': ['9.9.9.9', '[::1]:53'],
+      'localhost:5353': ['localhost:5353'],
+    },
+    bad: ['non sense', '-a:53', '[127.0.0.1', '127.0.0.1:99999', '9.9.9.9,,1.1.1.1', '300.0.0.1'],
   },
   POSTHORN_METRICS_TOKEN: { good: { 'a token': 'a token' }, bad: [] },
   POSTHORN_TRUSTED_PROXIES: { good: { 0: 0, 2: 2 }, bad: ['-1', 'all', '1.5'] },
@@ -109,6 +113,15 @@ test('all wrong settings are told at once, a line each', () => {
     'POSTHORN_LOG_LEVEL',
     'POSTHORN_PORT',
   ])
+})
+
+test('two listeners cannot share a port', () => {
+  assert.deepEqual(faultsOf({ POSTHORN_PORT: '2525' }), [
+    'POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"',
+  ])
+  assert.equal(faultsOf({ POSTHORN_SMTPS_PORT: '2525' }).length, 1)
+  assert.deepEqual(faultsOf({ POSTHORN_PORT: '0', POSTHORN_SMTP_PORT: '0' }), [])
+  assert.deepEqual(faultsOf({ POSTHORN_PORT: '2525', POSTHORN_SMTP_HOST: '127.0.0.2' }), [])
 })
 
 test('a line shows the wrong value, but never one that may hold a secret', () => {

@@ -6,6 +6,9 @@ import {
 } from '../adapters/embedded-postgres/embedded-postgres.ts'
 import { type Log, silentLog } from '../kernel/log.ts'
 import type { Config } from './config.ts'
+import { ensureDataFolder } from './data-folder.ts'
+import { migrate } from './migrate.ts'
+import { databaseFault } from './setting-faults.ts'
 
 export type OpenedDatabase = { url: string; kind: 'embedded' | 'external'; close(): Promise<void> }
 
@@ -15,13 +18,16 @@ export async function openDatabase(
   log: Log = silentLog,
 ): Promise<OpenedDatabase> {
   if (databaseUrl !== undefined) return { url: databaseUrl, kind: 'external', close: async () => {} }
+  await ensureDataFolder(dataDir)
   if (mode === 'service') return keepEmbedded(dataDir, log)
   const embedded = await openEmbeddedPostgres({ dataDir, mode })
   return { url: embedded.url, kind: 'embedded', close: () => embedded.stop() }
 }
 
-// A first start takes about this long by itself.
-const noticeAfterMs = 4_000
+/** Only the address of another server can be wrong. */
+export function migrateOpened({ url, kind }: OpenedDatabase) {
+  return kind === 'external' ? migrate(url).catch(databaseFault) : migrate(url)
+}
 
 const restartPausesMs = [0, 1_000, 5_000, 15_000, 60_000]
 
@@ -29,7 +35,8 @@ const restartPausesMs = [0, 1_000, 5_000, 15_000, 60_000]
 async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> {
   let isClosing = false
   let restarting: Promise<void> | undefined
-  const open = (port?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port, onExit })
+  const onWait = () => log.warn('waiting for another Posthorn to leave the data folder')
+  const open = (port?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port, onExit, onWait })
   let embedded: EmbeddedPostgres
 
   function onExit(detail: string) {
@@ -55,11 +62,7 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
     }
   }
 
-  const waiting = setTimeout(
-    () => log.warn('waiting for another Posthorn to leave the data folder'),
-    noticeAfterMs,
-  )
-  embedded = await open().finally(() => clearTimeout(waiting))
+  embedded = await open()
   return {
     url: embedded.url,
     kind: 'embedded',

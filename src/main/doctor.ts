@@ -1,13 +1,14 @@
 // Looks at what the service would need, without starting it.
 
 import { Resolver } from 'node:dns/promises'
-import { access, constants, mkdir } from 'node:fs/promises'
 import pg from 'pg'
 import type { Transport } from '../kernel/ports.ts'
 import { within } from '../kernel/within.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
+import { ensureDataFolder } from './data-folder.ts'
 import { openDatabase } from './database.ts'
 import { openMediaStorage } from './media.ts'
+import { resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { openTransport } from './transports.ts'
@@ -24,13 +25,16 @@ export async function runChecks(): Promise<Check[]> {
     const faults = error.message.split('\n')
     return [node, ...faults.map((detail): Check => ({ name: 'configuration', state: 'failed', detail }))]
   }
+  const folder = await checkDataFolder(config)
+  // What is kept in a folder that cannot be used needs no look.
+  const isUsable = folder.state === 'ok' || config.mediaStorage.kind !== 'disk'
   return [
     node,
     ...checkConfiguration(config),
-    await checkDataFolder(config),
+    folder,
     await checkDatabase(config),
     await checkTransport(config),
-    await checkMedia(config),
+    ...(isUsable ? [await checkMedia(config)] : []),
     await checkSmsTransport(config),
     await checkDns(config),
   ]
@@ -56,12 +60,11 @@ function checkConfiguration(config: Config): Check[] {
 async function checkDataFolder({ dataDir }: Config): Promise<Check> {
   const name = 'data folder'
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
-    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    await ensureDataFolder(dataDir)
     return { name, state: 'ok', detail: dataDir }
   } catch (error) {
     const mend = 'give this user write access to it, or set POSTHORN_DATA_DIR to another folder'
-    return { name, state: 'failed', detail: `${dataDir}: ${oneLine(error)}`, mend }
+    return { name, state: 'failed', detail: oneLine(error), mend }
   }
 }
 
@@ -154,7 +157,8 @@ async function checkDns({ dns }: Config): Promise<Check> {
   const name = 'dns'
   const resolver = new Resolver({ timeout: 2_000, tries: 1 })
   try {
-    if (dns) resolver.setServers(dns)
+    const servers = await resolverAddresses(dns)
+    if (servers) resolver.setServers(servers)
     await resolver.resolveNs('.').catch((error) => {
       if (!['ENOTFOUND', 'ENODATA'].includes(error.code)) throw error
     })

@@ -22,12 +22,14 @@ export const resolvers: Read<string[]> = (value) => {
   const given = value.split(',').map((one) => one.trim())
   return given.every(isResolver)
     ? given
-    : new Fault('must be IP addresses such as 9.9.9.9 or 127.0.0.1:5353, with commas between')
+    : new Fault('must be resolvers such as 9.9.9.9, 127.0.0.1:5353 or localhost:5353, with commas between')
 }
 
 function isResolver(given: string): boolean {
   const [, inBrackets, bare, port = '53'] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(given) ?? []
-  return isIP(inBrackets ?? bare ?? given) !== 0 && Number(port) <= 65_535
+  const name = bare ?? ''
+  const isName = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(name) && /[a-z]/i.test(name)
+  return (isName || isIP(inBrackets ?? bare ?? given) !== 0) && Number(port) <= 65_535
 }
 
 export const port: Read<number> = (value) =>

@@ -17,6 +17,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import { unauthorized } from '../kernel/refusals.ts'
 import { baseUrlOf, type Config } from './config.ts'
+import { listenFault } from './setting-faults.ts'
 import { openTlsPair } from './tls-pair.ts'
 import type { Pools } from './wire.ts'
 
@@ -65,8 +66,15 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
     checkRecipient: ({ caller }, address) => checkRecipient(gates.db, caller, address),
     accept: (session, mail) => accept(gates, op, session, mail),
     log: (event) => log.info(event, 'relay'),
-  })
+  }).catch(faultOf(config))
   return { host, ...relay }
+}
+
+function faultOf({ host, smtpHost, smtpPort, smtpsPort }: Config) {
+  const ports = { POSTHORN_SMTP_PORT: smtpPort, POSTHORN_SMTPS_PORT: smtpsPort }
+  return smtpHost === undefined
+    ? listenFault(host, ports)
+    : listenFault(smtpHost, ports, 'POSTHORN_SMTP_HOST')
 }
 
 const limits = {

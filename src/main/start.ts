@@ -3,16 +3,17 @@ import { ensureFirstAccount } from '../features/accounts/account/first-account.t
 import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, unknownVariables } from './config.ts'
-import { type OpenedDatabase, openDatabase } from './database.ts'
+import { ensureDataFolder } from './data-folder.ts'
+import { migrateOpened, type OpenedDatabase, openDatabase } from './database.ts'
 import { openDelivery } from './delivery.ts'
 import { domainNeeds } from './domain-operations.ts'
 import { jobsFor } from './jobs.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaJob } from './media.ts'
-import { migrate } from './migrate.ts'
 import { openWatching, outreachJobsFor } from './outreach.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { openSecretKeys, strangeKeys } from './secret-key.ts'
+import { listenFault, resolverAddresses } from './setting-faults.ts'
 import { openSmsDelivery } from './sms.ts'
 import { sparePort } from './spare-port.ts'
 import { openWebhooks } from './webhooks.ts'
@@ -33,13 +34,15 @@ export type Running = {
 
 export type StartOptions = { config: Config; roles: readonly Role[] }
 
-export async function start({ config, roles }: StartOptions): Promise<Running> {
-  const log = openLog(config.logLevel)
+export async function start({ config: given, roles }: StartOptions): Promise<Running> {
+  const log = openLog(given.logLevel)
   for (const warning of unknownVariables()) log.warn(warning)
+  await ensureDataFolder(given.dataDir)
+  const config = { ...given, dns: await resolverAddresses(given.dns) }
   const database = await openDatabase(config, 'service', log)
   const stops: Stop[] = [() => database.close()]
   try {
-    const { applied } = await migrate(database.url)
+    const { applied } = await migrateOpened(database)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
     const pools = openPools({ url: database.url, log, strict: false })
     stops.push(() => pools.close())
@@ -102,7 +105,7 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
     service.beginStopping()
     await service.http.close()
   })
-  await service.http.listen(config.host, port)
+  await service.http.listen(config.host, port).catch(listenFault(config.host, { POSTHORN_PORT: port }))
   return { url: baseUrl, smtp }
 }
 

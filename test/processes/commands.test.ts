@@ -67,6 +67,7 @@ test('accounts and keys made beside a running service work at once', async () =>
   assert.match(await refused('account', 'rename', '1', 'shop'), /an account named "shop" already/)
   assert.match(await refused('account', 'rename', '99', 'x'), /there is no account "99"/)
   assert.match(await refused('account', 'rename', '1', ' '), /needs a name/)
+  assert.match(await refused('account', 'create', ''), /needs a name/)
 
   const limit = await asJson('account', 'limit', other.account, 'usage.get', '3')
   assert.deepEqual(limit, { account: other.account, operation: 'usage.get', per_minute: 3 })

@@ -1,5 +1,10 @@
 // What the environment says to `start`: the first key, wrong settings, and the log. On the tests' own server.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeDatabase } from '../app.ts'
 import { query } from './empty-database.ts'
@@ -65,8 +70,37 @@ test('several wrong settings are all told, a line each', async () => {
 test('a database that cannot be reached stops the start in one line, without its password', async () => {
   const { code, lines } = await startFails({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/d' })
   assert.deepEqual([code, lines.filter((line) => line.startsWith('posthorn: ')).length], [1, 1])
-  assert.match(lines.join(), /ECONNREFUSED 127\.0\.0\.1:1/)
+  assert.match(lines.join(), /DATABASE_URL must lead to .*ECONNREFUSED 127\.0\.0\.1:1/)
   assert.doesNotMatch(lines.join(), /hunter2/)
+})
+
+test('what shows only when a setting is used is told by its name as well', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const port = String((taken.address() as AddressInfo).port)
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'file')
+  await writeFile(file, '')
+  const bad: [Env, RegExp][] = [
+    [{ POSTHORN_SMTP_PORT: port }, /^posthorn: POSTHORN_SMTP_PORT must be a free port: \d+ of 127/],
+    [{ POSTHORN_PORT: port }, /^posthorn: POSTHORN_PORT must be a free port: \d+ of 127/],
+    [{ POSTHORN_HOST: '203.0.113.7' }, /^posthorn: POSTHORN_HOST must be an address of this machine/],
+    [
+      { POSTHORN_DATA_DIR: file },
+      /^posthorn: POSTHORN_DATA_DIR must be a folder .*\(a file is in its place\)/,
+    ],
+    [{ POSTHORN_DATA_DIR: join(file, 'x') }, /^posthorn: POSTHORN_DATA_DIR must be a folder/],
+    [{ POSTHORN_DATA_DIR: '/proc/nope' }, /^posthorn: POSTHORN_DATA_DIR must be a folder .*\(ENOENT\)/],
+    [{ POSTHORN_DNS: 'nowhere.invalid:53' }, /^posthorn: POSTHORN_DNS must name resolvers/],
+  ]
+  for (const [env, words] of bad) {
+    const { code, lines } = await startFails(env)
+    const said = lines.filter((line) => line.startsWith('posthorn: '))
+    assert.deepEqual([code, said.length], [1, 1], lines.join('\n'))
+    assert.match(said[0] ?? '', words)
+  }
 })
 
 test('an unknown role is refused as a wrong call', async () => {

@@ -25,6 +25,8 @@ export type EmbeddedPostgresOptions = {
   /** Tried first; set when a server that died is started again under its clients. */
   port?: number
   onLog?: (line: string) => void
+  /** Another Posthorn owns the server, and its leaving is waited for. */
+  onWait?: () => void
   /** The server, or our hold on it, was lost without our asking. */
   onExit?: (detail: string) => void
 }
@@ -34,7 +36,7 @@ export const openEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Pr
   try {
     const place = { ...(await preparePlace(options.dataDir)), wantedPort: options.port }
     if (options.onLog) endLog = await followLog(place.logFile, options.onLog)
-    const joined = await join(place, options.mode, options.waitMs ?? 15_000)
+    const joined = await join(place, options, options.waitMs ?? 15_000)
     return handleOf(place, joined, options, endLog)
   } catch (error) {
     await endLog()

@@ -6,13 +6,14 @@ import { becomesReady, type Place, type Server, shutDown, startServer } from './
 import { connect, isConnectionLoss, type Session } from './session.ts'
 
 export type Mode = 'service' | 'command'
+type Asked = { mode: Mode; onWait?: () => void }
 export type Joined = { server: Server; session: Session; owns: boolean }
 
 /** A server can end at any point, when the command that started it is done: then find or start one again. */
-export const join = async (place: Place, mode: Mode, waitMs: number): Promise<Joined> => {
+export const join = async (place: Place, asked: Asked, waitMs: number): Promise<Joined> => {
   const deadline = deadlineIn(waitMs)
   for (;;) {
-    const joined = await joinOnce(place, mode, deadline)
+    const joined = await joinOnce(place, asked, deadline)
     if (joined !== undefined) return joined
     if (deadline.isOver())
       throw failure(`PostgreSQL in ${place.cluster} did not answer within ${waitMs} ms: see ${place.logFile}`)
@@ -20,14 +21,19 @@ export const join = async (place: Place, mode: Mode, waitMs: number): Promise<Jo
   }
 }
 
-const joinOnce = async (place: Place, mode: Mode, deadline: Deadline): Promise<Joined | undefined> => {
+const joinOnce = async (place: Place, asked: Asked, deadline: Deadline): Promise<Joined | undefined> => {
+  const { mode, onWait } = asked
   const server = (await adoptServer(place, deadline)) ?? (await startServer(place, deadline))
   const session = server && (await connect(place, server, deadline))
   if (server === undefined || session === undefined) return undefined
   const joined = { server, session, owns: false }
   try {
     await shareServer(session, deadline)
-    joined.owns = await (mode === 'service' ? waitToOwn(session) : tryOwn(session))
+    joined.owns = await tryOwn(session)
+    if (mode === 'service' && !joined.owns) {
+      onWait?.()
+      joined.owns = await waitToOwn(session)
+    }
     if (mode === 'service' && !joined.owns) throw await inUse(place, session)
     await ensureDatabase(session)
     return joined

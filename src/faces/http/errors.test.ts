@@ -52,9 +52,15 @@ describe('/api/v1', () => {
     assert.doesNotMatch(reply.text, /secret-word/)
   })
 
-  test('JSON that is not UTF-8, or nests without end, is 400', async () => {
+  test('JSON that parses but cannot be taken is 422, and 400 under /v3', async () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
-    assertOwn(await app.call('PUT', '/api/v1/settings', { raw: deep }), 400, 'malformed_json')
+    for (const raw of [deep, '{"timezone": "a\\u0000b"}']) {
+      assertOwn(await app.call('PUT', '/api/v1/settings', { raw }), 422, 'invalid_parameter')
+      assertV3(await app.call('POST', '/v3/contacts', { raw }), 400, 'invalid_parameter')
+    }
+  })
+
+  test('JSON that is not UTF-8 is 400', async () => {
     const response = await fetch(`${app.url}/api/v1/settings`, {
       method: 'PUT',
       headers: { 'api-key': app.key, 'content-type': 'application/json' },
@@ -80,7 +86,10 @@ describe('/api/v1', () => {
 
   test('an oversized body is 413', async () => {
     const raw = JSON.stringify({ timezone: 'x'.repeat(1024 * 1024) })
-    assertOwn(await app.call('PUT', '/api/v1/settings', { raw }), 413, 'payload_too_large')
+    const reply = await app.call('PUT', '/api/v1/settings', { raw })
+    assertOwn(reply, 413, 'payload_too_large')
+    assert.match(reply.body.error.message, /larger than the 1048576 bytes/)
+    assert.match(reply.body.error.hint, /Send less/)
   })
 
   test('without a key the body is not even looked at', async () => {
@@ -147,8 +156,9 @@ describe('/api/v1', () => {
     assert.match((await call('x'.repeat(129))) ?? '', /^req_/)
   })
 
-  test('a broken percent-encoding is 400', async () => {
-    assertOwn(await app.call('GET', '/api/v1/%E0%A4%A'), 400, 'invalid_parameter')
+  test('a broken percent-encoding is 422, and 400 under /v3', async () => {
+    assertOwn(await app.call('GET', '/api/v1/%E0%A4%A'), 422, 'invalid_parameter')
+    assertV3(await app.call('GET', '/v3/contacts/%E0%A4%A'), 400, 'invalid_parameter')
   })
 
   test('what is not HTTP gets a structured answer and a closed connection', async () => {
@@ -246,6 +256,7 @@ describe('when the database goes away', () => {
       assert.ok(performance.now() - started < 2_000)
       assert.deepEqual([reply.status, reply.body.status, reply.body.database.state], [503, 'down', 'down'])
       assert.equal(reply.body.error.code, 'database_unavailable')
+      assert.equal(reply.body.error.request_id, reply.headers.get('x-request-id'))
       assert.equal((await cut.call('GET', '/readyz')).status, 503)
       assert.equal((await cut.call('GET', '/livez')).status, 200)
       const other = await cut.call('GET', '/v3/account', { key: 'never seen before' })

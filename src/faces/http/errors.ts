@@ -1,7 +1,12 @@
 // From refusals to the two error languages of the HTTP interface.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { codeIn, type Face, ownError, type Refusal, statusOf } from '../../kernel/refusal.ts'
-import { malformedRequest, payloadTooLarge, unsupportedMediaType } from '../../kernel/refusals.ts'
+import {
+  invalidParameter,
+  malformedRequest,
+  payloadTooLarge,
+  unsupportedMediaType,
+} from '../../kernel/refusals.ts'
 
 export type ErrorReply = { status: number; headers: Record<string, string>; body: object }
 
@@ -46,8 +51,10 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
 }
 
 /** What the framework itself finds wrong with a request, in our own words. Anything else is a bug. */
-export function refusalOfFramework(error: FastifyError): Refusal | undefined {
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return payloadTooLarge()
+export function refusalOfFramework(error: FastifyError, request: FastifyRequest): Refusal | undefined {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request.routeOptions.bodyLimit)
+  if (error.code === 'FST_ERR_BAD_URL')
+    return invalidParameter({ message: 'The path has a broken percent-encoding.' })
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType()
   const isClients = typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500
   if (!isClients) return undefined
@@ -55,7 +62,13 @@ export function refusalOfFramework(error: FastifyError): Refusal | undefined {
   return malformedRequest({ message: said })
 }
 
+function tooLarge(most: number): Refusal {
+  return payloadTooLarge({
+    message: `The body is larger than the ${most} bytes that this operation takes.`,
+    hint: 'Send less in one call: fewer entries, or smaller files.',
+  })
+}
+
 const frameworkWords: Record<string, string> = {
-  FST_ERR_BAD_URL: 'The path has a broken percent-encoding.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as Content-Length says.',
 }

@@ -41,7 +41,7 @@ export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Pro
   await app.register(async (scope) => {
     scope.setErrorHandler(async (error: Error, request, reply) => {
       const refusal =
-        refusalOfFramework(error as never) ?? asRefusal(error, gates.log, { requestId: request.id })
+        refusalOfFramework(error as never, request) ?? asRefusal(error, gates.log, { requestId: request.id })
       request.refusedWith = refusal.code
       return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
     })

@@ -50,7 +50,7 @@ export async function openHttp(needs: HttpNeeds): Promise<HttpFace> {
   const app = await assemble(needs)
   return {
     listen: async (host, port) => {
-      await app.listen({ host, port }).catch(explain(host, port))
+      await app.listen({ host, port })
       return (app.server.address() as AddressInfo).port
     },
     close: async () => {
@@ -63,11 +63,6 @@ export async function openHttp(needs: HttpNeeds): Promise<HttpFace> {
 
 // For requests under way when the service stops; a client that never finishes its own must not hold the rest up.
 const patienceMs = 5_000
-
-const explain = (host: string, port: number) => (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EADDRINUSE') throw error
-  throw new Error(`port ${port} of ${host} is taken by another program: set POSTHORN_PORT to a free one`)
-}
 
 async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   const app = Fastify({
@@ -82,7 +77,11 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 9_000 },
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       if (isOfPage(request)) return sendPage(reply, answerMissing(request.headers))
-      return sendRefusal(request, reply, refusalOfFramework(error) ?? asRefusal(error, needs.gates.log, {}))
+      return sendRefusal(
+        request,
+        reply,
+        refusalOfFramework(error, request) ?? asRefusal(error, needs.gates.log, {}),
+      )
     },
     clientErrorHandler: answerBrokenRequest,
   } as FastifyHttpOptions<Server>)
@@ -139,7 +138,8 @@ function closeGently(app: FastifyInstance): void {
 
 function answerErrors(app: FastifyInstance, gates: Gates): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const refusal = refusalOfFramework(error) ?? asRefusal(error, gates.log, { requestId: request.id })
+    const refusal =
+      refusalOfFramework(error, request) ?? asRefusal(error, gates.log, { requestId: request.id })
     request.refusedWith = refusal.code
     // What was refused between the gates, while the body was read, has no line yet.
     if (request.admission && !request.isPerforming) await recordRefusal(gates, request.admission, refusal, {})

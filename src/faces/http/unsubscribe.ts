@@ -33,7 +33,8 @@ export async function serveUnsubscribe(
         headers['content-type'] = 'application/octet-stream'
     })
     scope.setErrorHandler(async (error: FastifyError, request, reply) => {
-      const refusal = refusalOfFramework(error) ?? asRefusal(error, gates.log, { requestId: request.id })
+      const refusal =
+        refusalOfFramework(error, request) ?? asRefusal(error, gates.log, { requestId: request.id })
       request.refusedWith = refusal.code
       return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
     })

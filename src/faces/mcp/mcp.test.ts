@@ -85,7 +85,7 @@ describe('the list of tools', () => {
     for (const op of own) {
       const marks = tools.find(({ name }) => name === toolOf(op.name))?.annotations
       assert.equal(marks?.readOnlyHint, ['read', 'dry'].includes(op.effect), op.name)
-      assert.equal(marks?.destructiveHint, op.effect === 'irreversible', op.name)
+      assert.equal(marks?.destructiveHint, op.effect === 'irreversible' || op.method === 'DELETE', op.name)
       assert.equal(marks?.title, op.summary)
     }
   })

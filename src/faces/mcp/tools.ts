@@ -32,7 +32,7 @@ export function describeTool(op: Operation) {
     annotations: {
       title: op.summary,
       readOnlyHint: op.effect === 'read' || op.effect === 'dry',
-      destructiveHint: op.effect === 'irreversible',
+      destructiveHint: op.effect === 'irreversible' || op.method === 'DELETE',
       idempotentHint: op.idempotent || op.effect === 'read' || op.effect === 'dry',
       openWorldHint: op.effect === 'irreversible',
     },

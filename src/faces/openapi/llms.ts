@@ -20,7 +20,7 @@ function head(baseUrl: string): string {
     '',
     `- Base address: ${baseUrl}`,
     `- [OpenAPI](${baseUrl}/openapi.json): every operation with its schemas`,
-    `- [Capabilities](${baseUrl}/api/v1/capabilities): limits, scopes and operations, no key needed`,
+    `- [Capabilities](${baseUrl}/api/v1/capabilities): limits, scopes and areas, no key needed`,
     `- Agent tools: Model Context Protocol at ${baseUrl}/mcp, one tool per \`/api/v1\` operation`,
     '- Errors of `/api/v1`: `{"error": {code, message, status, param, details, hint, action, retryable}}`.',
     '  `details` lists every fault at once; `hint` and `action` say how to mend it.',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type Operation, operation } from '../../kernel/operation.ts'
-import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
+import { line, tag } from '../../kernel/patterns.ts'
+import { confirmationRequired, conflict, notFound } from '../../kernel/refusals.ts'
 import { closed, Time, words } from '../../kernel/schema.ts'
 import {
   dailyCapReached,
@@ -9,11 +10,11 @@ import {
   senderUnverified,
 } from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
+import { inOwnWords } from './own-words.ts'
 import { preview } from './preview.ts'
-import { sendCampaign } from './send-campaign.ts'
+import { lackingIn, sendCampaign } from './send-campaign.ts'
 import type { LinkSource } from './send-test.ts'
 
-const line = '^[^\\u0000-\\u001f\\u007f]*$'
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const Subject = Type.String({ maxLength: 2000, pattern: line })
 const Mailbox = Type.Union([
@@ -45,12 +46,14 @@ export const sendCampaignOwn = operation({
     html: Type.Optional(Type.String()),
     template_id: Type.Optional(Id),
     list_id: Type.Optional(Id),
-    tag: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' })),
+    tag: Type.Optional(Type.String({ pattern: tag })),
     reply_to: Type.Optional(Mailbox),
     scheduled_at: Type.Optional(Time),
     confirm: Type.Optional(Type.Boolean()),
   }),
   secret: ['subject', 'html'],
+  findFaults: (ctx, body, faulty) =>
+    body.campaign_id === undefined && !faulty.has('campaign_id') ? lackingIn(ctx, body, faulty) : [],
   status: 202,
   reply: closed({
     campaign_id: Type.Integer(),
@@ -64,6 +67,7 @@ export const sendCampaignOwn = operation({
   }),
   refusals: [
     notFound,
+    conflict,
     confirmationRequired,
     contentMissing,
     templateInvalid,
@@ -100,4 +104,4 @@ export const previewCampaignOwn = (links: LinkSource): Operation =>
       missing_variables: Type.Array(Type.String()),
     }),
     refusals: [notFound, contentMissing, templateInvalid],
-  }).run((ctx, { body }) => preview(ctx, body, links))
+  }).run((ctx, { body }) => inOwnWords(body, () => preview(ctx, body, links)))

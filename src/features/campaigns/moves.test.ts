@@ -226,8 +226,11 @@ describe('campaign.send', () => {
       status: 'in_process',
       recipients: { total: 2, sendable: 2, suppressed: 0, unsubscribed: 0 },
     })
-    assert.equal((await call(key, 'POST', path, { campaign_id: id, confirm: true })).status, 422)
-    assert.equal((await call(key, 'POST', path, { campaign_id: 999_999, confirm: true })).status, 404)
+    const again = await call(key, 'POST', path, { campaign_id: id, confirm: true })
+    assert.deepEqual([again.status, again.body.error.code], [409, 'conflict'])
+    assert.match(again.body.error.message, /^The campaign is in_process and cannot be sent/)
+    const unknown = await call(key, 'POST', path, { campaign_id: 999_999, confirm: true })
+    assert.deepEqual([unknown.status, unknown.body.error.param], [404, 'campaign_id'])
   })
 
   test('sends one given with the call, once for one idempotency key', async () => {
@@ -275,6 +278,7 @@ describe('campaign.send', () => {
       [{ ...inline, list_id: 999_999 }, 'list_id', 'invalid_parameter'],
       [{ ...inline, from: undefined }, 'from', 'missing_parameter'],
       [{ ...inline, html: undefined }, 'html', 'content_missing'],
+      [{ ...inline, html: '' }, 'html', 'content_missing'],
       [{ ...inline, html: 'short' }, 'html', 'invalid_parameter'],
       [{ ...inline, html: '<p>{{ a | nofilter }}</p>' }, 'html', 'template_invalid'],
       [{ ...inline, html: undefined, template_id: 999_999 }, 'template_id', 'invalid_parameter'],

@@ -1,4 +1,5 @@
 // A campaign, a template or mere HTML as one contact would get it. Sends nothing.
+import { collector } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
@@ -27,17 +28,27 @@ export type PreviewAsked = {
 type Shown = Pick<CampaignRow, 'subject' | 'html'> & Partial<CampaignContent>
 
 export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource) {
-  const given = await contentOf(ctx, asked)
-  const content = contentWith(ctx, asked, given)
-  await refuseBadTemplate(content.html, 'html', 'html')
-  await refuseBadTemplate(content.subject, 'text', 'subject')
+  const { content, person } = await readAsked(ctx, asked)
   const compiled = compileCampaign(content, await attributeNames(ctx.db, ctx.caller.accountId))
   const links = await sharedLinksOf(source, content)
-  const recipient = { ...(await recipientOf(ctx, asked.contact)), links }
+  const recipient = { ...person, links }
   const { subject, html, text } = await refusingFaults('html', () => renderCampaign(compiled, recipient))
   const scope = scopeOf(content, recipient)
   const missing = [compiled.html, compiled.subjects.A].flatMap((one) => missingVariables(one, scope))
   return { subject, html, text: text ?? textFromHtml(html), missing_variables: [...new Set(missing)] }
+}
+
+/** Refuses all that is wrong at once. */
+async function readAsked(ctx: Ctx, asked: PreviewAsked) {
+  const { step, settle } = collector()
+  const given = await step(() => contentOf(ctx, asked))
+  const person = await step(() => recipientOf(ctx, asked.contact))
+  const content = given && contentWith(ctx, asked, given)
+  if (content) await step(() => refuseBadTemplate(content.html, 'html', 'html'))
+  if (content) await step(() => refuseBadTemplate(content.subject, 'text', 'subject'))
+  settle()
+  if (!content || !person) throw new Error('a preview was neither read nor refused')
+  return { content, person }
 }
 
 async function contentOf(ctx: Ctx, asked: PreviewAsked): Promise<Shown> {

@@ -1,12 +1,15 @@
 // The own namespace's way to send: a campaign that exists, or one given with the call.
+import { together } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { readAddress } from '../../kernel/email-address.ts'
-import { Refusal } from '../../kernel/refusal.ts'
-import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import { conflict, invalidParameter, missingParameter } from '../../kernel/refusals.ts'
+import { readSettings } from '../accounts/settings/settings.ts'
 import { refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
 import { contentMissing } from '../messages/refusals.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
+import { inOwnWords } from './own-words.ts'
 import type { RecipientCounts } from './recipients-queries.ts'
 import { countedRecipients, refuseUnconfirmed, refuseUnready, scheduleAt, start } from './start-campaign.ts'
 import { createCampaign, holdCampaign } from './write-campaign.ts'
@@ -30,8 +33,9 @@ export type Sent = { campaign_id: number; status: 'in_process' | 'queued'; recip
 
 /** A refusal takes back the campaign that was made on the way. */
 export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
-  return inOwnWords(async () => {
+  return inOwnWords(asked, async () => {
     const campaign = await campaignOf(ctx, asked)
+    refuseStarted(campaign)
     await refuseUnready(ctx, campaign, 'sent')
     const recipients = await countedRecipients(ctx, campaign)
     refuseUnconfirmed(asked.confirm === true, recipients)
@@ -47,63 +51,70 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
 async function campaignOf(ctx: Ctx, asked: SendAsked): Promise<CampaignRow> {
   const { campaign_id, scheduled_at: _at, confirm: _confirm, ...inline } = asked
   const [also] = Object.keys(inline)
-  if (campaign_id === undefined) return holdCampaign(ctx, await createCampaign(ctx, bodyOf(inline)))
+  if (campaign_id === undefined)
+    return holdCampaign(ctx, await createCampaign(ctx, await bodyOf(ctx, inline)))
   if (also !== undefined)
     throw invalidParameter({ message: `${also} cannot be given with campaign_id.`, param: also })
   return holdCampaign(ctx, campaign_id)
 }
 
-function bodyOf(inline: InlineCampaign): CampaignBody {
-  if (inline.list_id === undefined)
-    throw missingParameter({
-      message: 'list_id is missing.',
-      param: 'list_id',
-      hint: 'Give campaign_id, or a whole campaign with the list it goes to.',
-    })
-  if (inline.html === undefined && inline.template_id === undefined)
-    throw contentMissing({ message: 'The campaign has no content.', param: 'html' })
+/** Only one that has not been started. */
+function refuseStarted({ status }: CampaignRow): void {
+  if (status === 'draft' || status === 'queued') return
+  throw conflict({
+    message: `The campaign is ${status} and cannot be sent.`,
+    param: 'campaign_id',
+    hint: 'GET /v3/emailCampaigns/{id} tells the status of a campaign.',
+  })
+}
+
+async function bodyOf(ctx: Ctx, inline: InlineCampaign): Promise<CampaignBody> {
+  const lacking = together(await lackingIn(ctx, inline))
+  if (lacking) throw lacking
   return {
     name: inline.name ?? inline.subject ?? 'Campaign',
     subject: inline.subject,
     sender: inline.from === undefined ? undefined : addressOf(inline.from, 'from'),
     htmlContent: inline.html,
     templateId: inline.template_id,
-    recipients: { listIds: [inline.list_id] },
+    recipients: { listIds: inline.list_id === undefined ? [] : [inline.list_id] },
     tag: inline.tag,
     replyTo: inline.reply_to === undefined ? undefined : addressOf(inline.reply_to, 'reply_to').email,
   }
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+/** All that a campaign given with the call must have and has not; what is faulty besides is known already. */
+export async function lackingIn(ctx: Ctx, inline: InlineCampaign, faulty = nothing): Promise<Refusal[]> {
+  const found: Refusal[] = []
+  if (inline.list_id === undefined)
+    found.push(
+      missingParameter({
+        message: 'list_id is missing.',
+        param: 'list_id',
+        hint: 'Give campaign_id, or a whole campaign with the list it goes to.',
+      }),
+    )
+  // A template brings the rest with it.
+  if (inline.template_id !== undefined || faulty.has('template_id')) return found
+  const content = { hint: 'Give html and a subject, or template_id.' }
+  if (!inline.html?.trim())
+    found.push(contentMissing({ ...content, message: 'The campaign has no content.', param: 'html' }))
+  if (!inline.subject?.trim())
+    found.push(missingParameter({ ...content, message: 'subject is missing.', param: 'subject' }))
+  if (inline.from === undefined && !(await readSettings(ctx)).default_sender)
+    found.push(
+      missingParameter({
+        message: 'from is missing, and the account has no default sender.',
+        param: 'from',
+      }),
+    )
+  return found
 }
 
 function addressOf(given: Mailbox, param: string) {
   const read = readAddress(given)
   if ('fault' in read) throw invalidParameter({ message: `${param} ${read.fault}.`, param })
   return read
-}
-
-const ownNames: Record<string, string> = {
-  htmlContent: 'html',
-  templateId: 'template_id',
-  replyTo: 'reply_to',
-  scheduledAt: 'scheduled_at',
-  sender: 'from',
-  recipients: 'list_id',
-}
-
-/** The acts speak of the fields of the compatible namespace. */
-async function inOwnWords<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const { declaration, told } = error
-    const message = error.message.replaceAll(
-      /\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g,
-      (name) => ownNames[name] ?? name,
-    )
-    throw new Refusal(declaration, {
-      ...told,
-      message,
-      param: told.param && (ownNames[told.param] ?? told.param),
-    })
-  }
 }

@@ -137,6 +137,11 @@ describe('campaign.preview', async () => {
       const reply = await call(key, 'POST', path, asked)
       assert.deepEqual([reply.status, reply.body.error?.code], [status, code], JSON.stringify(asked))
     }
+    const blamed = async (asked: object) => (await call(key, 'POST', path, asked)).body.error.param
+    assert.equal(await blamed({ campaign_id: id }), 'campaign_id')
+    assert.equal(await blamed({ template_id: 999_999 }), 'template_id')
+    const several = await call(key, 'POST', path, { contact: 'bob' })
+    assert.equal(several.body.error.details.length, 2)
   })
 })
 

@@ -27,5 +27,5 @@ export const getHealth = (probes: Probes) =>
     effect: 'read',
     status: [200, 503],
     reply: Health,
-    whenDatabaseDown: () => answer(503, databaseDown(probes)),
+    whenDatabaseDown: (requestId) => answer(503, databaseDown(probes, requestId)),
   }).run((ctx) => readHealth(ctx, probes))

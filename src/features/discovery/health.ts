@@ -26,6 +26,7 @@ export const Health = closed({
       status: Type.Integer(),
       retryable: Type.Boolean(),
       retry_after_s: orNull(Type.Integer()),
+      request_id: Type.String(),
     }),
   ),
 })
@@ -57,7 +58,7 @@ export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
   }
 }
 
-export function databaseDown({ kinds }: Probes): Health {
+export function databaseDown({ kinds }: Probes, requestId: string): Health {
   return {
     status: 'down',
     database: { state: 'down', latency_ms: null, version: null },
@@ -70,6 +71,7 @@ export function databaseDown({ kinds }: Probes): Health {
       status: 503,
       retryable: true,
       retry_after_s: null,
+      request_id: requestId,
     },
   }
 }

@@ -157,24 +157,23 @@ export function refOf({ caller, recipient, from, stream }: Outgoing): Suppressio
   return { accountId: caller.accountId, email: recipient.email.toLowerCase(), sender }
 }
 
-function blockedSenderRefusal(email: string): Refusal {
+function blockedSenderRefusal(email: string, param: string): Refusal {
   return recipientSuppressed({
     message: `${email} is blocked for this sender.`,
-    param: 'to',
+    param,
     hint: 'Unblock it with DELETE /v3/smtp/blockedContacts/{email} only if the person asked for that.',
   })
 }
 
 /** What lifts it, where something does: nothing brings an erased person back. */
-export function suppressedRefusal(email: string, reason: string): Refusal {
-  const param = 'to'
+export function suppressedRefusal(email: string, reason: string, param = 'to'): Refusal {
   if (reason === 'erased')
     return recipientSuppressed({
       message: `${email} belongs to somebody whose data was erased, and is not written to any more.`,
       param,
     })
-  if (reason === 'blocked_domain') return domainRefusal(email)
-  if (reason === blockedSender) return blockedSenderRefusal(email)
+  if (reason === 'blocked_domain') return domainRefusal(email, param)
+  if (reason === blockedSender) return blockedSenderRefusal(email, param)
   return recipientSuppressed({
     message: `${email} is on the suppression list (${reason}).`,
     param,
@@ -188,11 +187,11 @@ export function suppressedRefusal(email: string, reason: string): Refusal {
   })
 }
 
-function domainRefusal(email: string): Refusal {
+function domainRefusal(email: string, param: string): Refusal {
   const domain = email.slice(email.lastIndexOf('@') + 1)
   return recipientSuppressed({
     message: `${email} is not written to: the domain ${domain} is blocked.`,
-    param: 'to',
+    param,
     action: {
       operation: 'blocked_domain.delete',
       method: 'DELETE',

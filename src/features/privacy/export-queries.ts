@@ -24,7 +24,7 @@ export function exportHistory(db: Db, who: Who) {
   return db.one(
     Rows,
     sql`
-    select coalesce(json_agg(to_jsonb(h) - 'account_id' order by h.id), '[]') as rows
+    select coalesce(json_agg(to_jsonb(h) - 'account_id' - 'id' order by h.id), '[]') as rows
       from contact_history h
      where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
   )
@@ -34,7 +34,7 @@ export function exportConsents(db: Db, who: Who) {
   return db.one(
     Rows,
     sql`
-    select coalesce(json_agg(to_jsonb(c) - 'account_id' order by c.id), '[]') as rows
+    select coalesce(json_agg(to_jsonb(c) - 'account_id' - 'key_id' - 'id' order by c.id), '[]') as rows
       from consents c
      where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
   )

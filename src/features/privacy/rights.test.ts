@@ -202,6 +202,24 @@ describe('exporting a person', () => {
     assert.ok(!JSON.stringify(body).includes('account_id'))
   })
 
+  test('writes every time and every identifier as the rest of the interface does', async () => {
+    const { key } = await makeTraces('fred@example.com')
+    await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'fred@example.com' } })
+    const { body, text: raw } = await app.call('GET', '/api/v1/contacts/export?email=fred@example.com', {
+      key,
+    })
+    const found = raw.match(/"\d{4}-\d\d-\d\dT[^"]*"/g) ?? []
+    assert.ok(found.length > 20)
+    for (const one of found) assert.match(one, /^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$/)
+    assert.match(body.messages[0].id, /^msg_[0-9a-f]{32}$/)
+    assert.match(body.messages[0].events[0].id, /^evt_[0-9a-f]{32}$/)
+    const listed = await app.call('GET', `/api/v1/messages/${body.messages[0].id}`, { key })
+    const ids = body.messages[0].events.map(({ id }: { id: string }) => id)
+    assert.ok(ids.includes(listed.body.events[0].id))
+    assert.match(body.automation_runs[0].id, /^run_/)
+    assert.match(body.suppression.created_at, /Z$/)
+  })
+
   test('of an unknown or another account’s address is a document of nothing', async () => {
     const { key } = await app.makeAccount()
     await makeTraces('emil@example.com')

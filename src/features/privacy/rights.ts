@@ -8,6 +8,7 @@ import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
 import * as outreach from './outreach-queries.ts'
 import { eraseOutreachReplies, exportOutreachReplies } from './outreach-reply-queries.ts'
+import { present } from './present.ts'
 import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
@@ -24,7 +25,9 @@ async function personOf(ctx: Ctx, given: string): Promise<erase.Person> {
 
 export async function exportPerson(ctx: Ctx, given: string) {
   const who = await personOf(ctx, given)
-  const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>) => (await asked).rows
+  const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>, prefix?: string) =>
+    present((await asked).rows, prefix)
+  const lines = await throughLog((page) => tell.exportLines(ctx.db, who, page))
   const [contact = null] = await rows(tell.exportContact(ctx.db, who))
   return {
     email: who.email,
@@ -34,18 +37,18 @@ export async function exportPerson(ctx: Ctx, given: string) {
     consents: await rows(tell.exportConsents(ctx.db, who)),
     lists: await rows(tell.exportLists(ctx.db, who)),
     left_lists: await rows(tell.exportLeftLists(ctx.db, who)),
-    messages: await rows(tell.exportMessages(ctx.db, who)),
+    messages: await rows(tell.exportMessages(ctx.db, who), 'msg'),
     suppression: (await rows(tell.exportSuppression(ctx.db, who)))[0] ?? null,
     soft_bounces: await rows(tell.exportSoftBounces(ctx.db, who)),
     blocked_senders: await rows(tell.exportBlockedSenders(ctx.db, who)),
     outreach_replies: await rows(exportOutreachReplies(ctx.db, who)),
     conversions: await rows(tell.exportConversions(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
-    action_log: (await throughLog((page) => tell.exportLines(ctx.db, who, page))).flatMap(({ rows }) => rows),
-    custom_events: await rows(tell.exportCustomEvents(ctx.db, who)),
-    automation_runs: await rows(tell.exportRuns(ctx.db, who)),
+    action_log: present(lines.flatMap(({ rows }) => rows)),
+    custom_events: await rows(tell.exportCustomEvents(ctx.db, who), 'evt'),
+    automation_runs: await rows(tell.exportRuns(ctx.db, who), 'run'),
     senders: await rows(tell.exportSenders(ctx.db, who)),
-    webhooks: await rows(tell.exportWebhooks(ctx.db, who)),
+    webhooks: await rows(tell.exportWebhooks(ctx.db, who), 'whd'),
     sms: await rows(sms.exportSms(ctx.db, who)),
     sms_optout: (await rows(sms.exportSmsOptout(ctx.db, who)))[0] ?? null,
     prospect: (await rows(outreach.exportProspect(ctx.db, who)))[0] ?? null,

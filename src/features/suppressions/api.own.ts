@@ -1,10 +1,18 @@
 import { Type } from 'typebox'
+import { refusalsOf } from '../../kernel/collect.ts'
 import { showId } from '../../kernel/id.ts'
 import { answer, operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
-import { closed, orNull, pageOf, pageQuery, Time, words } from '../../kernel/schema.ts'
+import { closed, DateOrTime, orNull, pageOf, pageQuery, Time, words } from '../../kernel/schema.ts'
 import type { SuppressionRow } from './queries.ts'
-import { erasedStays, pageOfSuppressions, reasons, suppressByHand, unsuppress } from './suppressions.ts'
+import {
+  erasedStays,
+  pageOfSuppressions,
+  readParam,
+  reasons,
+  suppressByHand,
+  unsuppress,
+} from './suppressions.ts'
 
 const Suppression = closed({
   email: orNull(Type.String({ description: 'null: of a person who was erased' })),
@@ -35,7 +43,7 @@ export const listSuppressionsOwn = operation({
   effect: 'read',
   query: closed({
     reason: Type.Optional(words(reasons)),
-    since: Type.Optional(Type.Union([Time, Type.String({ format: 'date' })])),
+    since: Type.Optional(DateOrTime),
     email: Type.Optional(Type.String({ maxLength: 320, description: 'Exact address, in any case' })),
     ...pageQuery,
   }),
@@ -50,15 +58,20 @@ export const createSuppression = operation({
   http: 'POST /api/v1/suppressions',
   area: 'Messages',
   summary: 'Suppress an address by hand',
+  description: '200 when it was suppressed before; the entry stays as it was.',
   scope: 'contacts.write',
   effect: 'change',
   body: closed({
     email: Type.String({ maxLength: 320 }),
     reason: Type.Optional(words(['manual'])),
   }),
-  status: 201,
+  findFaults: (_ctx, { email = '' }) => refusalsOf(() => readParam(email)),
+  status: [201, 200],
   reply: Suppression,
-}).run(async (ctx, { body }) => show(await suppressByHand(ctx, body.email)))
+}).run(async (ctx, { body }) => {
+  const { isNew, found } = await suppressByHand(ctx, body.email)
+  return answer(isNew ? 201 : 200, show(found))
+})
 
 export const deleteSuppressionOwn = operation({
   name: 'suppression.delete',

@@ -43,10 +43,10 @@ export function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Promise<n
 export async function suppressByHand(ctx: Ctx, given: string) {
   const email = readParam(given)
   const why: Why = { reason: 'manual', source: 'api', messageId: null, at: ctx.now }
-  await suppress(ctx.db, { accountId: ctx.caller.accountId, email }, why)
+  const isNew = await suppress(ctx.db, { accountId: ctx.caller.accountId, email }, why)
   const [found] = await listSuppressions(ctx.db, ctx.caller.accountId, { email, limit: 1 })
   if (!found) throw new Error('a suppression just written is not there')
-  return found
+  return { isNew, found }
 }
 
 export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
@@ -88,7 +88,7 @@ export function pageOfSuppressions(ctx: Ctx, { reason, since, email, limit = 50,
   )
 }
 
-function readParam(given: string): string {
+export function readParam(given: string): string {
   const email = normalEmail(given)
   if (email !== undefined) return email
   throw invalidParameter({ message: 'email must be an email address.', param: 'email' })

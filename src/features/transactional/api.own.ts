@@ -18,7 +18,7 @@ import {
   templateInvalid,
 } from '../messages/refusals.ts'
 import { type AttachedFiles, fetchFilesOf } from './attached-file.ts'
-import { prepareSend } from './prepare-send.ts'
+import { prepareSend, readSend } from './prepare-send.ts'
 import { maxSendBytes, SendRequest, secretFields } from './send-request.ts'
 import type { FetchAttachment } from './v3/attachments.ts'
 
@@ -37,6 +37,7 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
     idempotent: true,
     body: SendRequest,
     maxBodyBytes: maxSendBytes,
+    findFaults: async (ctx, body, faulty) => (await readSend(ctx, body, faulty)).refusals,
     prepare: async (ctx, input) => {
       const ids = input.body.template_id === undefined ? [] : [input.body.template_id]
       return attached.put(input, await fetchFilesOf(ctx, fetchAttachment, ids))

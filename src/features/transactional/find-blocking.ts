@@ -1,60 +1,61 @@
 // All that a send would refuse, found without sending: the same steps, none of them stopping the others.
 
+import { checkMaker, isLookedAtWhole } from '../../kernel/check.ts'
+import { collector } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, domainOf } from '../../kernel/email-address.ts'
-import { Refusal } from '../../kernel/refusal.ts'
-import { invalidParameter } from '../../kernel/refusals.ts'
+import { faultsOf, faultyFields, withoutFields } from '../../kernel/faults.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readUsage } from '../accounts/usage/read-usage.ts'
 import { dailyCapReached, monthlyQuotaReached } from '../accounts/usage/refusals.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { suppressedRefusal } from '../messages/queue-messages.ts'
 import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import { findSuppressed } from '../suppressions/queries.ts'
-import {
-  faultsOf,
-  type Rendered,
-  readRecipient,
-  renderContent,
-  senderOf,
-  usedTemplate,
-} from './prepare-send.ts'
-import type { SendRequest } from './send-request.ts'
-import type { UsedTemplate } from './template-queries.ts'
+import { type ReadSend, readSend } from './prepare-send.ts'
+import { type SendDraft, SendRequest } from './send-request.ts'
 
-export type Looked = {
+export type Looked = Omit<ReadSend, 'refusals'> & {
   blocking: Refusal[]
-  recipient: Address | undefined
-  from: Address | undefined
-  template: UsedTemplate | undefined
-  rendered: Rendered | undefined
+  /** Without the fields that have a fault. */
+  body: SendDraft
 }
 
-export async function findBlocking(ctx: Ctx, body: SendRequest): Promise<Looked> {
-  const blocking: Refusal[] = faultsOf(ctx, body).map(({ message, param }) =>
-    invalidParameter({ message, param }),
-  )
-  async function step<T>(work: () => T | Promise<T>): Promise<T | undefined> {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      blocking.push(error)
-      return undefined
-    }
-  }
-  const recipient = await step(() => readRecipient(body.to))
-  const template = await step(() => usedTemplate(ctx, body))
-  const from = await step(() => senderOf(ctx, body, template))
-  // A template that cannot be used has been reported; its content cannot be judged.
-  const isTemplateLost = body.template_id !== undefined && template === undefined
-  const rendered = isTemplateLost
-    ? undefined
-    : await step(() => renderContent(ctx, body, template, recipient))
+const unread: ReadSend = {
+  refusals: [],
+  recipient: undefined,
+  template: undefined,
+  from: undefined,
+  replyTo: undefined,
+  rendered: undefined,
+}
+
+export async function findBlocking(ctx: Ctx, body: SendDraft): Promise<Looked> {
+  const schema = schemaRefusals(body)
+  const isKnown = schema.refusals.length === 0 || isLookedAtWhole(body)
+  const sound = isKnown ? withoutFields(body, schema.faulty) : {}
+  const { refusals, ...read } = isKnown ? await readSend(ctx, sound, schema.faulty) : unread
+  const { recipient, from } = read
+  const { refusals: against, step } = collector()
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
   if (from) await step(() => refuseUnverified(ctx.db, ctx.caller, from.email))
   if (recipient) await step(() => refuseSuppressed(ctx, recipient, from))
   await step(() => refuseSpent(ctx))
-  return { blocking, recipient, from, template, rendered }
+  return { ...read, body: sound, blocking: [...schema.refusals, ...refusals, ...against] }
+}
+
+let check: ReturnType<ReturnType<typeof checkMaker>> | undefined
+
+/** What its schema says against a body, as refusals, and the names of the fields concerned. */
+function schemaRefusals(body: SendDraft): { refusals: Refusal[]; faulty: Set<string> } {
+  // Compiled when first needed.
+  check ??= checkMaker({})(SendRequest)
+  const errors = check(body)
+  const refusals = faultsOf(errors).map(({ code, message, param }) =>
+    (code === 'missing_parameter' ? missingParameter : invalidParameter)({ message, param }),
+  )
+  return { refusals, faulty: faultyFields(errors) }
 }
 
 async function refuseSuppressed(ctx: Ctx, recipient: Address, from: Address | undefined): Promise<void> {

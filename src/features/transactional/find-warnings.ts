@@ -11,18 +11,14 @@ import { recipientLinks } from '../messages/recipient-links.ts'
 import { missingVariables, templateCache } from '../messages/templates/compile.ts'
 import { linksOf } from '../messages/tracking/rewrite.ts'
 import type { Looked } from './find-blocking.ts'
-import type { SendRequest } from './send-request.ts'
+import type { SendDraft } from './send-request.ts'
 
 export type Warning = { code: string; message: string; param?: string; hint?: string }
 
 const compiled = templateCache({ max: 100 })
 
-export async function findWarnings(
-  dns: Dns,
-  body: SendRequest,
-  looked: Looked,
-  size: number,
-): Promise<Warning[]> {
+export async function findWarnings(dns: Dns, looked: Looked, size: number): Promise<Warning[]> {
+  const { body } = looked
   const found = await Promise.all([aboutRecipientDns(dns, looked), aboutSenderDns(dns, looked)])
   return [
     ...aboutRecipient(looked),
@@ -102,7 +98,7 @@ const longestSubject = 78
 const clippedBytes = 102_400
 const bulkTag = /newsletter|promo|marketing|campaign|digest/i
 
-function aboutContent(body: SendRequest, { rendered }: Looked, size: number): Warning[] {
+function aboutContent(body: SendDraft, { rendered }: Looked, size: number): Warning[] {
   if (!rendered) return []
   const html = rendered.html ?? ''
   const shortened = linksOf(html).find((link) => shorteners.has(new URL(link).hostname.replace(/^www\./, '')))
@@ -141,7 +137,7 @@ function aboutContent(body: SendRequest, { rendered }: Looked, size: number): Wa
   ]
 }
 
-function aboutVariables(body: SendRequest, { template, rendered }: Looked): Warning[] {
+function aboutVariables(body: SendDraft, { template, rendered }: Looked): Warning[] {
   if (!rendered || (!template && body.params === undefined)) return []
   const scope = { params: body.params ?? {}, ...recipientLinks }
   const sources: [string, 'html' | 'text'][] = [
@@ -162,7 +158,7 @@ function aboutVariables(body: SendRequest, { template, rendered }: Looked): Warn
 const blockedTypes =
   /\.(ade|adp|apk|appx|bat|cab|chm|cmd|com|cpl|dll|dmg|exe|hta|iso|jar|js|jse|lnk|msi|ps1|reg|scr|vbe|vbs|wsf)$/i
 
-function aboutAttachments({ attachments = [] }: SendRequest): Warning[] {
+function aboutAttachments({ attachments = [] }: SendDraft): Warning[] {
   return attachments.flatMap(({ filename }, i) =>
     warnIf(
       blockedTypes.test(filename),

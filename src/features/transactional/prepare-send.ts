@@ -1,13 +1,14 @@
 // From the body of a send to a message that can be queued, or to all that stands in the way.
 
 import { isBase64 } from '../../kernel/base64.ts'
+import { collector, together } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
-import type { Fault } from '../../kernel/refusal.ts'
+import type { Action, Fault, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { newMessageId } from '../messages/message-id.ts'
-import { faultOfHeader, isStructural } from '../messages/mime/safe.ts'
+import { faultOfHeader } from '../messages/mime/safe.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
@@ -15,7 +16,7 @@ import { isTemplateFault } from '../messages/templates/fault.ts'
 import { type AttachedFiles, filesFor } from './attached-file.ts'
 import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
-import type { SendRequest } from './send-request.ts'
+import type { SendDraft, SendRequest } from './send-request.ts'
 import { findTemplate, type UsedTemplate } from './template-queries.ts'
 
 const compiled = templateCache({ max: 500 })
@@ -25,15 +26,14 @@ const pastAllowedMs = 5 * 60_000
 export type Rendered = { subject: string; html?: string; text?: string }
 
 export async function prepareSend(ctx: Ctx, body: SendRequest, files: AttachedFiles): Promise<Outgoing> {
-  refuseFaults(faultsOf(ctx, body))
-  const recipient = readRecipient(body.to)
-  const template = await usedTemplate(ctx, body)
-  const from = await senderOf(ctx, body, template)
-  const rendered = await renderContent(ctx, body, template, recipient)
+  const { refusals, recipient, template, from, replyTo, rendered } = await readSend(ctx, body)
+  const refused = together(refusals)
+  if (refused) throw refused
+  if (!recipient || !from || !rendered) throw new Error('a send was neither read nor refused')
   const parts: Parts = {
     from,
     to: [recipient],
-    replyTo: replyToOf(body, template),
+    replyTo,
     html: rendered.html,
     text: rendered.text,
     headers: Object.entries(body.headers ?? {}),
@@ -58,25 +58,52 @@ export async function prepareSend(ctx: Ctx, body: SendRequest, files: AttachedFi
   }
 }
 
-export function faultsOf(ctx: Ctx, body: SendRequest): Fault[] {
+export type ReadSend = {
+  refusals: Refusal[]
+  recipient: Address | undefined
+  template: UsedTemplate | undefined
+  from: Address | undefined
+  replyTo: Address[] | undefined
+  rendered: Rendered | undefined
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+/**
+ * What a body says, and all that is wrong with it: no step stops the others. Fields that were found faulty before are
+ * not in the body; nothing is said of them again.
+ */
+export async function readSend(ctx: Ctx, body: SendDraft, faulty = nothing): Promise<ReadSend> {
+  const { refusals, step } = collector()
+  for (const { message, param } of faultsIn(ctx, body)) refusals.push(invalidParameter({ message, param }))
+  const recipient = faulty.has('to') ? undefined : await step(() => readRecipient(body.to))
+  const template = await step(() => usedTemplate(ctx, body))
+  // A template that cannot be used has been reported; what it would have brought cannot be judged.
+  const isLost = faulty.has('template_id') || (body.template_id !== undefined && template === undefined)
+  const isSenderLost = faulty.has('from') || (isLost && body.from === undefined)
+  const from = isSenderLost ? undefined : await step(() => senderOf(ctx, body, template))
+  const replyTo = await step(() => replyToOf(body, template))
+  const before = refusals.length
+  if (!isLost && !faulty.has('html') && !faulty.has('text')) await step(() => refuseNoContent(body, template))
+  if (!isLost && !faulty.has('subject')) await step(() => refuseNoSubject(body, template))
+  const isWhole = !isLost && refusals.length === before
+  const rendered = isWhole ? await step(() => renderContent(ctx, body, template, recipient)) : undefined
+  return { refusals, recipient, template, from, replyTo, rendered }
+}
+
+function faultsIn(ctx: Ctx, body: SendDraft): Fault[] {
   return [...headerFaults(body), ...timeFaults(ctx, body), ...attachmentFaults(body)]
 }
 
-function refuseFaults(faults: Fault[]): void {
-  const [first] = faults
-  if (first) throw invalidParameter({ message: first.message, param: first.param, details: faults })
-}
-
-function headerFaults({ headers = {} }: SendRequest): Fault[] {
+function headerFaults({ headers = {} }: SendDraft): Fault[] {
   return Object.entries(headers).flatMap(([name, value]) => {
-    const says = isStructural(name) ? 'is set by the service and cannot be given' : faultOfHeader(name, value)
-    if (says === undefined) return []
-    const param = `headers.${name.slice(0, 64)}`
-    return { code: 'invalid_parameter', message: `${param} ${says}.`, param }
+    const message = faultOfHeader(name, value)
+    if (message === undefined) return []
+    return { code: 'invalid_parameter', message, param: `headers.${name.slice(0, 64)}` }
   })
 }
 
-function timeFaults({ now }: Ctx, { scheduled_at }: SendRequest): Fault[] {
+function timeFaults({ now }: Ctx, { scheduled_at }: SendDraft): Fault[] {
   if (scheduled_at === undefined) return []
   const ahead = new Date(scheduled_at).getTime() - now.getTime()
   if (ahead >= -pastAllowedMs && ahead <= furthestMs) return []
@@ -84,7 +111,7 @@ function timeFaults({ now }: Ctx, { scheduled_at }: SendRequest): Fault[] {
   return [{ code: 'invalid_parameter', message, param: 'scheduled_at' }]
 }
 
-function attachmentFaults({ attachments = [] }: SendRequest): Fault[] {
+function attachmentFaults({ attachments = [] }: SendDraft): Fault[] {
   return attachments.flatMap(({ content }, i) => {
     if (isBase64(content.replaceAll(/\s/g, ''), { padded: true })) return []
     const param = `attachments[${i}].content`
@@ -101,16 +128,14 @@ function readAttachment(given: NonNullable<SendRequest['attachments']>[number]):
   }
 }
 
-export function readRecipient(to: SendRequest['to']): Address {
+function readRecipient(to: SendDraft['to']): Address {
+  if (to === undefined) throw missingParameter({ message: 'to is missing.', param: 'to' })
   const read = readAddress(to)
   if ('fault' in read) throw recipientInvalid({ message: `to ${read.fault}.`, param: 'to' })
   return read
 }
 
-export async function usedTemplate(
-  ctx: Ctx,
-  { template_id }: SendRequest,
-): Promise<UsedTemplate | undefined> {
+export async function usedTemplate(ctx: Ctx, { template_id }: SendDraft): Promise<UsedTemplate | undefined> {
   if (template_id === undefined) return undefined
   const found = await findTemplate(ctx.db, ctx.caller.accountId, template_id)
   const param = 'template_id'
@@ -119,9 +144,16 @@ export async function usedTemplate(
   return found
 }
 
+export const settingTheSender: Action = {
+  operation: 'settings.update',
+  method: 'PUT',
+  path: '/api/v1/settings',
+  scope: 'settings.write',
+}
+
 export async function senderOf(
   ctx: Ctx,
-  { from }: SendRequest,
+  { from }: SendDraft,
   template: UsedTemplate | undefined,
 ): Promise<Address> {
   const given = from ?? template?.sender ?? (await readSettings(ctx)).default_sender
@@ -129,12 +161,7 @@ export async function senderOf(
     throw missingParameter({
       message: 'from is missing, and the account has no default sender.',
       param: 'from',
-      action: {
-        operation: 'settings.update',
-        method: 'PUT',
-        path: '/api/v1/settings',
-        scope: 'settings.write',
-      },
+      action: settingTheSender,
     })
   }
   const read = readAddress(given)
@@ -142,7 +169,7 @@ export async function senderOf(
   return read
 }
 
-function replyToOf({ reply_to }: SendRequest, template: UsedTemplate | undefined): Address[] | undefined {
+function replyToOf({ reply_to }: SendDraft, template: UsedTemplate | undefined): Address[] | undefined {
   const given = reply_to ?? template?.reply_to ?? undefined
   if (given === undefined) return undefined
   const read = readAddress(given)
@@ -150,20 +177,33 @@ function replyToOf({ reply_to }: SendRequest, template: UsedTemplate | undefined
   return [read]
 }
 
+function contentOf(body: SendDraft, template: UsedTemplate | undefined) {
+  return {
+    subject: body.subject ?? template?.subject ?? '',
+    html: (template?.html ?? body.html) || undefined,
+    text: template ? undefined : body.text || undefined,
+  }
+}
+
+function refuseNoContent(body: SendDraft, template: UsedTemplate | undefined): void {
+  const { html, text } = contentOf(body, template)
+  if (html === undefined && text === undefined) throw contentMissing({ param: 'html' })
+}
+
+function refuseNoSubject(body: SendDraft, template: UsedTemplate | undefined): void {
+  if (contentOf(body, template).subject.trim() !== '') return
+  throw contentMissing({ message: 'The message has no subject.', param: 'subject' })
+}
+
 /** Inline contents are templates when there are params; a stored one always is. */
-export async function renderContent(
+async function renderContent(
   ctx: Ctx,
-  body: SendRequest,
+  body: SendDraft,
   template: UsedTemplate | undefined,
   recipient: Address | undefined,
 ): Promise<Rendered> {
   const isTemplate = template !== undefined || body.params !== undefined
-  const subject = body.subject ?? template?.subject ?? ''
-  const html = template?.html ?? body.html
-  const text = template ? undefined : body.text
-  if (html === undefined && text === undefined) throw contentMissing()
-  if (subject.trim() === '')
-    throw contentMissing({ message: 'The message has no subject.', param: 'subject' })
+  const { subject, html, text } = contentOf(body, template)
   if (!isTemplate) return { subject, html, text }
   const reader = await contactScope(ctx, recipient?.email, [subject, html, text])
   const scope: TemplateScope = { params: body.params ?? {}, ...reader }

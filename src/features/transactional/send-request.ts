@@ -1,8 +1,7 @@
 // The body of a send, shared by the send itself and by its dry run.
 import { type Static, Type } from 'typebox'
-import { closed, Time } from '../../kernel/schema.ts'
-
-const line = '^[^\\u0000-\\u001f\\u007f]*$'
+import { contentId, contentType, line, tag } from '../../kernel/patterns.ts'
+import { closed, loosened, Time } from '../../kernel/schema.ts'
 
 const Mailbox = Type.Union([
   Type.String({ format: 'mailbox', maxLength: 600 }),
@@ -21,10 +20,8 @@ const Recipient = Type.Union([
 const Attachment = closed({
   filename: Type.String({ minLength: 1, maxLength: 255, pattern: line }),
   content: Type.String({ description: 'Base64' }),
-  content_type: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$', maxLength: 127 }),
-  ),
-  content_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9!#$%&*+./=?^_{|}~@-]+$', maxLength: 200 })),
+  content_type: Type.Optional(Type.String({ pattern: contentType, maxLength: 127 })),
+  content_id: Type.Optional(Type.String({ pattern: contentId, maxLength: 200 })),
 })
 
 export const SendRequest = closed({
@@ -38,7 +35,7 @@ export const SendRequest = closed({
   reply_to: Type.Optional(Mailbox),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   attachments: Type.Optional(Type.Array(Attachment, { maxItems: 50 })),
-  tag: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' })),
+  tag: Type.Optional(Type.String({ pattern: tag })),
   scheduled_at: Type.Optional(Time),
   metadata: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 500 }))),
   track_opens: Type.Optional(Type.Boolean()),
@@ -46,6 +43,11 @@ export const SendRequest = closed({
 })
 
 export type SendRequest = Static<typeof SendRequest>
+
+/** What a dry run takes: any value of the right type, and nothing is required. */
+export const SendDraft = loosened<Partial<SendRequest>>(SendRequest)
+
+export type SendDraft = Partial<SendRequest>
 
 /** Contents never stand in the action log. */
 export const secretFields = ['subject', 'html', 'text', 'params', 'attachments', 'headers', 'metadata']

@@ -64,6 +64,30 @@ describe('a dry run', () => {
     ])
   })
 
+  test('answers 200 for whatever is of the right types', async () => {
+    const found = async (body: object) => {
+      const reply = await app.call('POST', '/api/v1/messages/validate', { body })
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal(reply.body.verdict, 'blocked')
+      const items = reply.body.blocking as { code: string; param: string }[]
+      return items.map(({ code, param }) => `${param} ${code}`).sort()
+    }
+    const lacking = ['from missing_parameter', 'html content_missing', 'subject content_missing']
+    assert.deepEqual(await found({}), [...lacking, 'to missing_parameter'])
+    assert.deepEqual(await found({ ...plain, from: 'x', tag: 'bad tag' }), [
+      'from invalid_parameter',
+      'tag invalid_parameter',
+    ])
+    assert.deepEqual(await found({ ...plain, text: '' }), ['html content_missing'])
+    const attachments = [{ filename: 'a' }, { filename: 'b', content: '!' }]
+    assert.deepEqual(await found({ ...plain, attachments, template_id: 2 ** 60 }), [
+      'attachments[0].content missing_parameter',
+      'template_id invalid_parameter',
+    ])
+    for (const body of [{ ...plain, colour: 1 }, { ...plain, to: 5 }, [], { ...plain, html: null }])
+      assert.equal((await app.call('POST', '/api/v1/messages/validate', { body })).status, 422)
+  })
+
   test('names the request that frees a suppressed recipient', async () => {
     await app.call('POST', '/api/v1/suppressions', { body: { email: 'gone@example.com' } })
     const { blocking } = await validate({ to: 'gone@example.com' })

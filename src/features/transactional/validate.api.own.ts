@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import type { Dns } from '../../kernel/ports.ts'
 import { closed, orNull, words } from '../../kernel/schema.ts'
-import { maxSendBytes, SendRequest, secretFields } from './send-request.ts'
+import { maxSendBytes, SendDraft, secretFields } from './send-request.ts'
 import { validateSend } from './validate-send.ts'
 
 const Text = Type.String()
@@ -30,10 +30,11 @@ export const validateMessage = (dns: Dns) =>
     area: 'Messages',
     summary: 'Say what a send would do, without sending',
     description:
-      'Finds everything that a send would refuse, and warns of what hurts delivery. Changes nothing.',
+      'Finds everything that a send would refuse, and warns of what hurts delivery. Changes nothing. Takes the ' +
+      'body of a send, also one that is not complete.',
     scope: 'email.send',
     effect: 'dry',
-    body: SendRequest,
+    body: SendDraft,
     maxBodyBytes: maxSendBytes,
     secret: secretFields,
     reply: closed({

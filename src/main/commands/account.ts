@@ -46,8 +46,8 @@ export function addAccount(program: Command): void {
     .command('limit')
     .description('set how many requests per minute an account may make of one operation')
     .argument('<account>', 'its number, as the list shows it')
-    .argument('<operation>', 'such as email.send; GET /api/v1/capabilities names them all')
-    .argument('<per-minute>', 'how many', readCount)
+    .argument('<operation>', 'such as email.send or v3.email.send; GET /openapi.json names all')
+    .argument('<per-minute>', 'how many; 0 closes the operation to the account', readCount)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
     .action(limitAccount)
@@ -55,7 +55,8 @@ export function addAccount(program: Command): void {
 
 type CreateOptions = Output & { outreach?: true; monthlyQuota?: number }
 
-async function createAccount(name: string, { json, outreach, monthlyQuota }: CreateOptions): Promise<void> {
+async function createAccount(given: string, { json, outreach, monthlyQuota }: CreateOptions): Promise<void> {
+  const name = readName(given)
   const made = await withDatabase((db) =>
     db.transaction(async (tx) => {
       const { id } = await insertAccount(tx, {
@@ -76,9 +77,14 @@ const refuseTakenName = (name: string) => (error: unknown) => {
   throw new CommandFault(`there is an account named ${JSON.stringify(name)} already`)
 }
 
-async function nameAccount(account: string, given: string, { json }: Output): Promise<void> {
+function readName(given: string): string {
   const name = oneLine(given)
   if (name === '') throw new CommandFault('an account needs a name')
+  return name
+}
+
+async function nameAccount(account: string, given: string, { json }: Output): Promise<void> {
+  const name = readName(given)
   await withDatabase(async (db) => {
     await refuseUnknownAccount(db, account)
     await renameAccount(db, account, name)

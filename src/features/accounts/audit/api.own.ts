@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { showId } from '../../../kernel/id.ts'
 import { operation } from '../../../kernel/operation.ts'
-import { closed, orNull, pageOf, pageQuery, Time } from '../../../kernel/schema.ts'
+import { operationName } from '../../../kernel/patterns.ts'
+import { closed, DateOrTime, orNull, pageOf, pageQuery, Time } from '../../../kernel/schema.ts'
 import { pageOfAuditLines } from './list-audit-lines.ts'
 
 const Line = closed({
@@ -29,11 +30,11 @@ export const listAudit = operation({
       Type.String({
         minLength: 1,
         maxLength: 64,
-        pattern: '^[a-z0-9_.]+$',
+        pattern: operationName,
         description: 'Name of an operation, such as email.send',
       }),
     ),
-    since: Type.Optional(Time),
+    since: Type.Optional(DateOrTime),
     ...pageQuery,
   }),
   reply: pageOf(Line),

@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
+import { line, webAddress } from '../../../kernel/patterns.ts'
 import { closed, orNull, words } from '../../../kernel/schema.ts'
 import { findSettings, mergeSettings } from './queries.ts'
 
 const Sender = closed({
   email: Type.String({ format: 'email', maxLength: 254 }),
-  name: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
+  name: Type.Optional(Type.String({ maxLength: 200, pattern: line })),
 })
 
 const described = (description: string) => ({ description })
@@ -18,7 +19,7 @@ export const Settings = closed({
   unsubscribe_url: orNull(
     Type.String({
       format: 'uri',
-      pattern: '^https?://',
+      pattern: webAddress,
       maxLength: 1000,
       description: 'Your own unsubscribe page',
     }),

@@ -39,8 +39,8 @@ function show(found: SegmentRow): Static<typeof Segment> {
   }
 }
 
-const read = { area: 'Contacts', scope: 'contacts.read', effect: 'read' } as const
-const write = { area: 'Contacts', scope: 'contacts.write', effect: 'change' } as const
+const read = { area: 'Segments', scope: 'contacts.read', effect: 'read' } as const
+const write = { area: 'Segments', scope: 'contacts.write', effect: 'change' } as const
 // What no identifier can be reaches no statement.
 const params = closed({ id: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) })
 const Query = closed(listQuery)

@@ -89,7 +89,8 @@ describe('the scenario that everybody has', () => {
   test('needs somebody to write as', async () => {
     const { accountId, key } = await app.makeAccount()
     const reply = await leave(key, 'a@example.com')
-    assert.deepEqual([reply.status, reply.body.error.param], [422, 'from'])
+    assert.deepEqual([reply.status, reply.body.error.param], [422, undefined])
+    assert.equal(reply.body.error.action.operation, 'settings.update')
     await api('PUT', '/api/v1/settings', key, { default_sender: { email: 'shop@example.com' } })
     const { key: narrow } = await app.makeKey({ senderDomains: ['other.example'] }, accountId)
     assert.equal((await leave(narrow, 'a@example.com')).status, 403)
@@ -145,6 +146,7 @@ describe('a cart', () => {
     for (const email of ['a@example.com', 'b@example.com']) {
       const reply = await leave(key, email)
       assert.deepEqual([reply.status, reply.body.error.code], [422, 'recipient_suppressed'])
+      assert.equal(reply.body.error.param, 'email')
     }
     assert.equal((await leave(key, 'nobody')).body.error.code, 'recipient_invalid')
     for (const bad of [{ url: 'javascript:alert(1)' }, { id: '' }, { items: [{}] }, { colour: 'red' }])

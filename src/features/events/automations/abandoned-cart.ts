@@ -2,19 +2,22 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { domainOf, normalEmail } from '../../../kernel/email-address.ts'
+import { webAddress } from '../../../kernel/patterns.ts'
+import { missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
+import { readSettings } from '../../accounts/settings/settings.ts'
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { findContact } from '../../contacts/contacts/queries.ts'
 import { suppressedRefusal } from '../../messages/queue-messages.ts'
 import { recipientInvalid } from '../../messages/refusals.ts'
 import { findSuppressed } from '../../suppressions/queries.ts'
-import { senderOf } from '../../transactional/prepare-send.ts'
+import { settingTheSender } from '../../transactional/prepare-send.ts'
 import { findCartAutomation } from './queries.ts'
 import { startCart } from './run-queries.ts'
 import { scenarioOffsets } from './scenario.ts'
 import { StepBody } from './write-automation.ts'
 
-const Address = Type.String({ format: 'uri', pattern: '^https?://', maxLength: 2000 })
+const Address = Type.String({ format: 'uri', pattern: webAddress, maxLength: 2000 })
 const Text = Type.String({ maxLength: 1000 })
 const Amount = Type.Union([Type.Number(), Type.String({ maxLength: 100 })], {
   description: 'Shown as it is given',
@@ -71,7 +74,7 @@ export async function leaveCart(ctx: Ctx, body: CartBody): Promise<{ id: string;
   })
 }
 
-function readRecipient(given: string): string {
+export function readRecipient(given: string): string {
   const email = normalEmail(given)
   if (email === undefined)
     throw recipientInvalid({ message: 'email must be an email address.', param: 'email' })
@@ -83,13 +86,19 @@ async function findReachable({ db, caller }: Ctx, email: string): Promise<string
   const [hit] = await findSuppressed(db, [{ accountId: caller.accountId, email }])
   const contact = await findContact(db, caller.accountId, { email })
   const reason = hit?.reason ?? (contact?.status === 'unsubscribed' ? 'unsubscribe' : undefined)
-  if (reason !== undefined) throw suppressedRefusal(email, reason)
+  if (reason !== undefined) throw suppressedRefusal(email, reason, 'email')
   return contact?.id ?? null
 }
 
 async function refuseNoSender(ctx: Ctx): Promise<void> {
-  const { email } = await senderOf(ctx, { to: '' }, undefined)
-  refuseForeignSender(ctx.caller, domainOf(email))
+  const { default_sender } = await readSettings(ctx)
+  if (!default_sender)
+    throw missingParameter({
+      message: 'The account has no default sender, which the reminders are written as.',
+      hint: 'Set default_sender, or declare an automation for abandoned carts that has a sender.',
+      action: settingTheSender,
+    })
+  refuseForeignSender(ctx.caller, domainOf(default_sender.email))
 }
 
 /** The first step at another time, and the others as long after it as before. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { refusalsOf } from '../../../kernel/collect.ts'
 import { showId } from '../../../kernel/id.ts'
 import { operation } from '../../../kernel/operation.ts'
 import { pageOfRows } from '../../../kernel/page.ts'
@@ -11,7 +12,7 @@ import {
   recipientSuppressed,
   templateInvalid,
 } from '../../messages/refusals.ts'
-import { CartBody, leaveCart } from './abandoned-cart.ts'
+import { CartBody, leaveCart, readRecipient } from './abandoned-cart.ts'
 import { type AutomationRow, automationStatuses, listAutomations, triggerTypes } from './queries.ts'
 import {
   AutomationBody,
@@ -136,6 +137,7 @@ export const abandonedCartOwn = operation({
     'again changes what the reminders show; a purchase of the address ends them.',
   effect: 'irreversible',
   body: CartBody,
+  findFaults: (_ctx, { email = '' }) => refusalsOf(() => readRecipient(email)),
   secret: ['cart'],
   status: 202,
   reply: closed({ run_id: Type.String(), scheduled: Type.Array(Time) }),

@@ -22,15 +22,17 @@ export async function refuseBadSteps(ctx: Ctx, steps: Step[]): Promise<void> {
   throw new Refusal(first.declaration, { ...first.told, details })
 }
 
+const hint = 'Give html or template_id, and a subject unless the template has one.'
+
 async function refuseBadStep(ctx: Ctx, step: Step): Promise<void> {
   const { subject, html, template_id, from } = step
   if (html !== undefined && template_id !== undefined)
     throw invalidParameter({ message: 'template_id cannot be given with html.', param: 'template_id' })
   if (html === undefined && template_id === undefined)
-    throw contentMissing({ message: 'The step has neither html nor template_id.', param: 'html' })
+    throw contentMissing({ message: 'The step has neither html nor template_id.', param: 'html', hint })
   const template = await usedTemplate(ctx, { to: '', template_id })
   if ((subject ?? template?.subject ?? '').trim() === '')
-    throw contentMissing({ message: 'The step has no subject.', param: 'subject' })
+    throw contentMissing({ message: 'The step has no subject.', param: 'subject', hint })
   if (subject !== undefined) await refuseBadTemplate(subject, 'text', 'subject')
   if (html !== undefined) await refuseBadTemplate(html, 'html', 'html')
   const sender = await senderOf(ctx, { to: '', from }, template)

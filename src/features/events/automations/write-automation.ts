@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { newUuid, readId } from '../../../kernel/id.ts'
+import { eventName } from '../../../kernel/patterns.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed, words } from '../../../kernel/schema.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
@@ -39,9 +40,7 @@ export const StepBody = closed({
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
   trigger_type: words(triggerTypes),
-  event_name: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$', description: 'Of a custom event' }),
-  ),
+  event_name: Type.Optional(Type.String({ pattern: eventName, description: 'Of a custom event' })),
   list_id: Type.Optional(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Of an addition to a list' }),
   ),

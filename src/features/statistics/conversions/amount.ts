@@ -15,8 +15,8 @@ export function readCurrency(given: string | undefined): string {
 
 const decimal = /^(\d{1,10})(?:\.(\d{1,20}))?$/
 
-/** A number is read as it is written: 0.1 is a tenth. */
-export function readAmount(given: unknown, currency: string): string {
+/** A number is read as it is written: 0.1 is a tenth. How many decimals there may be hangs on the currency. */
+export function readAmount(given: unknown, currency: string | undefined): string {
   const [, whole, fraction = ''] = decimal.exec(writtenAs(given)) ?? []
   if (whole === undefined)
     throw invalidParameter({
@@ -24,7 +24,7 @@ export function readAmount(given: unknown, currency: string): string {
       param: 'amount',
     })
   const digits = fraction.replace(/0+$/, '')
-  const most = decimalsOf(currency)
+  const most = currency === undefined ? digits.length : decimalsOf(currency)
   if (digits.length > most)
     throw invalidParameter({ message: `amount may have ${most} decimals in ${currency}.`, param: 'amount' })
   return digits === '' ? whole : `${whole}.${digits}`

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
+import { refusalsOf } from '../../../kernel/collect.ts'
 import { answer, operation } from '../../../kernel/operation.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { recordConversion } from './record-conversion.ts'
+import { readAll, recordConversion } from './record-conversion.ts'
 
 export const CampaignId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
@@ -26,6 +27,7 @@ export const createConversion = operation({
     external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     campaign_id: Type.Optional(CampaignId),
   }),
+  findFaults: (ctx, body) => refusalsOf(() => readAll(ctx, body)),
   status: [201, 200],
   reply: closed({
     conversion_id: Type.String(),

@@ -1,4 +1,5 @@
 // A purchase or a sign-up, told by the customer's shop: kept once, and put down to the campaign before it.
+import { collector } from '../../../kernel/collect.ts'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
@@ -33,7 +34,7 @@ export async function recordConversion(
 ): Promise<{ isNew: boolean; conversion: Conversion }> {
   const { accountId } = ctx.caller
   const { type = 'purchase', external_id: externalId = null } = given
-  const [email, money, at] = [readEmail(given.email), readMoney(type, given), readAt(ctx, given.at)]
+  const { email, money, at } = readAll(ctx, given)
   const known = externalId === null ? undefined : await findConversion(ctx.db, accountId, externalId)
   if (known) return { isNew: false, conversion: known }
   const { campaignId, attributedBy } = await attribute(ctx, { email, at }, given.campaign_id)
@@ -47,17 +48,28 @@ export async function recordConversion(
   return { isNew: true, conversion: made }
 }
 
+/** Refuses all that is wrong with it at once. */
+export function readAll(ctx: Ctx, given: Partial<GivenConversion>) {
+  const { read, settle } = collector()
+  const email = read(() => readEmail(given.email ?? '')) ?? ''
+  const currency = read(() => readCurrency(given.currency))
+  const amount = read(() => readSpent(given, currency))
+  const at = read(() => readAt(ctx, given.at)) ?? ctx.now
+  settle()
+  const money = amount === undefined || currency === undefined ? null : { amount, currency }
+  return { email, money, at }
+}
+
 function readEmail(given: string): string {
   const email = normalEmail(given)
   if (email !== undefined) return email
   throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
 }
 
-function readMoney(type: string, { amount, currency: given }: GivenConversion) {
-  if (amount === undefined && type === 'purchase')
-    throw missingParameter({ message: 'A purchase needs an amount.', param: 'amount' })
-  const currency = readCurrency(given)
-  return amount === undefined ? null : { amount: readAmount(amount, currency), currency }
+function readSpent({ type = 'purchase', amount }: Partial<GivenConversion>, currency: string | undefined) {
+  if (amount !== undefined) return readAmount(amount, currency)
+  if (type === 'purchase') throw missingParameter({ message: 'A purchase needs an amount.', param: 'amount' })
+  return undefined
 }
 
 function readAt({ now }: Ctx, given: string | undefined): Date {

@@ -1,19 +1,40 @@
 // From what the validator found to sentences that a person or an agent can act on.
 import type { ErrorObject } from 'ajv'
-import { formatWords } from '../kernel/formats.ts'
-import { nearest } from '../kernel/nearest.ts'
-import type { Fault } from '../kernel/refusal.ts'
+import { formatWords } from './formats.ts'
+import { nearest } from './nearest.ts'
+import { patternWords } from './patterns.ts'
+import type { Fault } from './refusal.ts'
 
 // A body of a megabyte can have a million faults: what is said about the first ones is enough.
 const mostLookedAt = 300
 
 export function faultsOf(errors: ErrorObject[]): Fault[] {
-  const faults = withoutDeadBranches(errors.slice(0, mostLookedAt)).map(faultOf)
-  const seen = new Set<string>()
-  return faults.filter(({ param, message }) => {
-    const place = `${param} ${message}`
-    return seen.has(place) ? false : seen.add(place)
-  })
+  const places = new Map<string, ErrorObject[]>()
+  for (const error of withoutDeadBranches(errors.slice(0, mostLookedAt))) {
+    const place = placeOfFault(error)
+    places.set(place, [...(places.get(place) ?? []), error])
+  }
+  return [...places.values()].map(faultOf)
+}
+
+/** A field is told of once, whatever is wrong with it; one that is missing or unknown is a place of its own. */
+function placeOfFault({ keyword, instancePath, params }: ErrorObject): string {
+  const name = keyword === 'required' ? params.missingProperty : params.additionalProperty
+  return name === undefined ? instancePath : `${instancePath} ${keyword} ${name}`
+}
+
+/** The fields of a body that have a fault, also those that are not told of. */
+export function faultyFields(errors: ErrorObject[]): Set<string> {
+  return new Set(
+    errors.map(({ instancePath, params }) => {
+      const [, field = ''] = instancePath.split('/', 2)
+      return field === '' ? String(params.missingProperty ?? params.additionalProperty ?? '') : field
+    }),
+  )
+}
+
+export function withoutFields<B extends object>(body: B, fields: ReadonlySet<string>): B {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !fields.has(name))) as B
 }
 
 // A union reports every branch. The branches that the value never was (other type, other word) say nothing;
@@ -34,7 +55,8 @@ function withoutDeadBranches(errors: ErrorObject[]): ErrorObject[] {
   }, errors)
 }
 
-function faultOf(error: ErrorObject): Fault {
+function faultOf(errors: ErrorObject[]): Fault {
+  const [error] = errors as [ErrorObject]
   const at = placeOf(error.instancePath)
   if (error.keyword === 'required') {
     const param = join(at, error.params.missingProperty)
@@ -46,10 +68,24 @@ function faultOf(error: ErrorObject): Fault {
   }
   return {
     code: 'invalid_parameter',
-    message: `${at || 'The body'} ${sayOf(error)}.`,
+    message: `${at || 'The body'} ${sayAll(errors)}.`,
     param: at || undefined,
   }
 }
+
+/** Which words are taken says the most; the branches of a union are alternatives; else the first is enough. */
+function sayAll(errors: ErrorObject[]): string {
+  const [first] = errors as [ErrorObject]
+  const words = errors.find(({ keyword }) => keyword === 'enum' || keyword === 'const')
+  if (words) return sayOf(words)
+  const others = errors.filter((error, i) => {
+    const before = errors.slice(0, i).map(branchOf)
+    return i > 0 && !before.includes(branchOf(error))
+  })
+  return [sayOf(first), ...others.map((error) => sayOf(error).replace(/^must be /, ''))].join(' or ')
+}
+
+const branchOf = ({ schemaPath }: ErrorObject) => /^.*\/(?:anyOf|oneOf)\/\d+/.exec(schemaPath)?.[0] ?? ''
 
 function unknownField(error: ErrorObject, at: string): Fault {
   const typed = String(error.params.additionalProperty)
@@ -115,7 +151,7 @@ function sayOf({ keyword, params, parentSchema }: ErrorObject): string {
     case 'maxItems':
       return `must have at most ${params.limit} entries`
     case 'pattern':
-      return `must match ${params.pattern}`
+      return patternWords[params.pattern] ?? `must match ${params.pattern}`
     case 'anyOf':
     case 'oneOf':
       return `must be ${unionWords(parentSchema?.[keyword])}`

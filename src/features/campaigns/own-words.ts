@@ -1,0 +1,34 @@
+// The acts speak of the fields of the compatible namespace; callers of /api/v1 gave them other names.
+import { Refusal } from '../../kernel/refusal.ts'
+
+const ownNames: Record<string, string> = {
+  id: 'campaign_id',
+  htmlContent: 'html',
+  templateId: 'template_id',
+  replyTo: 'reply_to',
+  scheduledAt: 'scheduled_at',
+  sender: 'from',
+  recipients: 'list_id',
+}
+
+/** What is wrong with something that was named by its number is a fault of the number that was given. */
+function fieldOf(asked: object, told: string | undefined): string | undefined {
+  const name = told && (ownNames[told] ?? told)
+  if (name === undefined || name === 'confirm' || Object.hasOwn(asked, name)) return name
+  if (Object.hasOwn(asked, 'campaign_id')) return 'campaign_id'
+  return name === 'html' && Object.hasOwn(asked, 'template_id') ? 'template_id' : name
+}
+
+export async function inOwnWords<T>(asked: object, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const { declaration, told } = error
+    const message = error.message.replaceAll(
+      /\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g,
+      (name) => ownNames[name] ?? name,
+    )
+    throw new Refusal(declaration, { ...told, message, param: fieldOf(asked, told.param) })
+  }
+}
