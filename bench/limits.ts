@@ -1,31 +1,36 @@
 // What limits each figure, as measured and profiled; printed below it in docs/benchmarks.md.
 export const limits: { machine: string; cases: Record<string, string> } = {
-  machine: `The two processors behave like two threads of one core: two processes that sign with RSA at once get 1.2 times the rate of one
-(\`openssl speed -multi 2 rsa2048\` against \`openssl speed rsa2048\`). Where the anchor keeps one processor busy and
-Posthorn shares both with its database and the load, the ratio is lower here than on two cores.`,
+  machine: `The two processors behave like two threads of one core: two processes that sign with RSA at
+once get 1.2 times the rate of one (\`openssl speed -multi 2 rsa2048\` against \`openssl speed
+rsa2048\`). Where the anchor keeps one processor busy and Posthorn shares both with its database and the
+load, the ratio is lower here than on two cores.`,
   cases: {
-    http: 'The gates: key, scope, limit, audit line. Reads write nothing but the counter of the limit and the audit line, both together with those of other requests.',
-    acceptance:
-      'The thread of the service: a request costs it about as much as the database needs for its share of the commit. A third of that is the reading and writing of sockets.',
-    relay:
-      'Load, service and database share the machine: the load takes about 160 µs a message and the database 310, so that twice the rate of Postfix leaves less than nothing for the service here.',
-    sending:
-      'RSA: one signature takes 0.6 to 0.7 ms of the machine, half of all that a message costs. The anchor signs too, but on one processor, with the other one idle.',
-    queue:
-      'Nothing that grows: a claim reads the first rows of a partial index, a page of messages those of the index of its filter.',
-    import: 'The database: the rows, their indexes and the history of every value.',
-    contacts: 'The processor, for the counting and writing of a page; the number of contacts does not show.',
-    statistics: 'Counters that are kept as events arrive; what is read does not grow with the events.',
-    domains: 'The slowest answer of DNS: all questions are asked at once.',
-    campaign:
-      'RSA takes 0.6 ms of the machine for each message; rendering, tracked links, MIME and canonical forms 0.3 ms, the database and the SMTP server the rest. Five times the loop would leave 0.4 ms for all that is not RSA.',
-    freezing: 'The database: the rows of messages with their indexes and counters.',
-    webhooks:
-      'A call is one write and one read of a socket, which is nearly all that the bare client does as well; here the receiver, the client, the signing, the payload and the record of each call share the machine.',
-    mailboxes: 'The memory of one connection of the IMAP library, and its TLS.',
-    outreach:
-      'The database for reading and writing the moments; planning itself takes one mailbox after another.',
-    memory: 'Batches of fixed size.',
-    'campaign-memory': 'Batches of fixed size; the template is compiled once.',
+    http: `The gates: key, scope, limit, audit line. Reads write nothing but the counter of the limit and
+the audit line, both together with those of other requests.`,
+    acceptance: `The thread of the service: a request costs it about as much as the database needs for its
+share of the commit. A third of that is the reading and writing of sockets.`,
+    relay: `Load, service and database share the machine: the load takes about 160 µs a message and the
+database 310, so that twice the rate of Postfix leaves less than nothing for the service here.`,
+    sending: `RSA: one signature takes 0.6 to 0.7 ms of the machine, half of all that a message costs. The
+anchor signs too, but on one processor, with the other one idle.`,
+    queue: `Nothing that grows: a claim reads the first rows of a partial index, a page of messages those
+of the index of its filter.`,
+    import: `The database: the rows, their indexes and the history of every value.`,
+    contacts: `The processor, for the counting and writing of a page; the number of contacts does not
+show.`,
+    statistics: `Counters that are kept as events arrive; what is read does not grow with the events.`,
+    domains: `The slowest answer of DNS: all questions are asked at once.`,
+    campaign: `RSA takes 0.6 ms of the machine for each message; rendering, tracked links, MIME and
+canonical forms 0.3 ms, the database and the SMTP server the rest. Five times the loop would leave 0.4 ms
+for all that is not RSA.`,
+    freezing: `The database: the rows of messages with their indexes and counters.`,
+    webhooks: `A call is one write and one read of a socket, which is nearly all that the bare client does
+as well; here the receiver, the client, the signing, the payload and the record of each call share the
+machine.`,
+    mailboxes: `The memory of one connection of the IMAP library, and its TLS.`,
+    outreach: `The database for reading and writing the moments; planning itself takes one mailbox after
+another.`,
+    memory: `Batches of fixed size.`,
+    'campaign-memory': `Batches of fixed size; the template is compiled once.`,
   },
 }

@@ -11,12 +11,13 @@ export function pageOf(measured: Measured[]): string {
   const memory = Math.round(totalmem() / 2 ** 30)
   return `# Benchmarks
 
-Written by \`npm run bench\`: the last run of every case. Each figure is a ratio to an anchor that was measured in the same
-run, in turns with it, because rates depend on the machine more than on Posthorn. A rate is better when it is greater; a
-time, a memory or a cost is better when it is smaller.
+Written by \`npm run bench\`: the last run of every case. Each figure is a ratio to an anchor that was measured in the
+same run, in turns with it, because rates depend on the machine more than on Posthorn. A rate is better when it is
+greater; a time, a memory or a cost is better when it is smaller.
 
-Machine: ${cpus().length} virtual processors, ${processor?.model ?? 'unknown'}, ${memory} GiB of memory, Node ${process.versions.node}, the
-embedded PostgreSQL with its defaults for durability, everything (service, database, load, receiver) on the same machine.
+Machine: ${cpus().length} virtual processors, ${processor?.model ?? 'unknown'}, ${memory} GiB of memory,
+Node ${process.versions.node}, the embedded PostgreSQL with its defaults for durability, everything (service, database,
+load, receiver) on the same machine.
 ${limits.machine}
 
 ${measured.map(sectionOf).join('\n')}`

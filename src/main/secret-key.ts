@@ -68,7 +68,8 @@ export const printOf = (key: Buffer) =>
 
 const otherKey =
   'this process has another secret key than those before it on this database: it can open nothing that they sealed, ' +
-  'nor they what it seals, and links it signs are refused by them. Set POSTHORN_SECRET_KEY to one value for all processes'
+  'nor they what it seals, and links it signs are refused by them. ' +
+  'Set POSTHORN_SECRET_KEY to one value for all processes'
 
 /** What is wrong, when the keys of this process are strangers to the database. */
 export async function strangeKeys(db: Db, keys: SecretKeys): Promise<string | undefined> {

@@ -1,5 +1,5 @@
-// The links of transactional mail that are the recipient's own. A text is rendered once for all of its recipients, so it
-// holds these addresses, which lead nowhere, until each recipient's message is composed.
+// The links of transactional mail that are the recipient's own. A text is rendered once for all of its recipients, so
+// it holds these addresses, which lead nowhere, until each recipient's message is composed.
 import { type FindUnsubscribeKeys, writeUnsubscribeToken } from '../contacts/unsubscribe/tokens.ts'
 
 const host = 'https://recipient.posthorn.invalid/'
