@@ -1,5 +1,5 @@
-// npm run bench: every figure as a ratio to an anchor of the same run; a table here, JSON in bench/results, and the last
-// figures of all cases in docs/benchmarks.md.
+// npm run bench: every figure as a ratio to an anchor of the same run; a table here, JSON in bench/results, and the
+// last figures of all cases in docs/benchmarks.md.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { benchAcceptance } from './cases/acceptance.ts'
 import { benchCampaign, benchCampaignMemory, benchFreezing } from './cases/campaign.ts'
