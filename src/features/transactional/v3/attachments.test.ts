@@ -44,7 +44,7 @@ describe('attachments by address', () => {
     await refused('https://example.com/a.pdf', /could not be read: example\.com answered 404/)
     await refused('https://example.com/a.exe', /extension/)
     await refused('https://example.com/', /name is missing/)
-    await refused('not an address', /name is missing/)
+    await refused('not an address', /url in attachment must be an http or https address/)
   })
 
   test('a body without them is left as it is', async () => {
