@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { baseUrlOf, ConfigFault, readConfig, settings, settingsHelp, unknownVariables } from './config.ts'
+import {
+  baseUrlOf,
+  ConfigFault,
+  readConfig,
+  refuseSamePorts,
+  settings,
+  settingsHelp,
+  unknownVariables,
+} from './config.ts'
 
 type Case = { good: Record<string, unknown>; bad: string[] }
 
@@ -115,13 +123,21 @@ test('all wrong settings are told at once, a line each', () => {
   ])
 })
 
-test('two listeners cannot share a port', () => {
-  assert.deepEqual(faultsOf({ POSTHORN_PORT: '2525' }), [
-    'POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"',
-  ])
-  assert.equal(faultsOf({ POSTHORN_SMTPS_PORT: '2525' }).length, 1)
-  assert.deepEqual(faultsOf({ POSTHORN_PORT: '0', POSTHORN_SMTP_PORT: '0' }), [])
-  assert.deepEqual(faultsOf({ POSTHORN_PORT: '2525', POSTHORN_SMTP_HOST: '127.0.0.2' }), [])
+test('two listeners of one process cannot share a port', () => {
+  const both = { http: true, smtp: true }
+  const attempt =
+    (env: Record<string, string>, listens = both) =>
+    () =>
+      refuseSamePorts(readConfig(env), listens)
+  const shared = { POSTHORN_PORT: '2525' }
+  assert.throws(
+    attempt(shared),
+    /^ConfigFault: POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"$/,
+  )
+  assert.throws(attempt({ POSTHORN_SMTPS_PORT: '2525' }), /POSTHORN_SMTPS_PORT must differ/)
+  attempt(shared, { http: true, smtp: false })()
+  attempt({ POSTHORN_PORT: '0', POSTHORN_SMTP_PORT: '0' })()
+  attempt({ POSTHORN_PORT: '2525', POSTHORN_SMTP_HOST: '127.0.0.2' })()
 })
 
 test('a line shows the wrong value, but never one that may hold a secret', () => {

@@ -216,7 +216,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   })
   const config = Object.fromEntries(entries)
   if (faults.length === 0) {
-    faults.push(...samePorts(config))
     faults.push(...missingFor(readTransportUrl(config.transport), config))
     faults.push(...missingForSms(readSmsUrl(config.smsTransport), config))
   }
@@ -224,17 +223,20 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config
 }
 
-/** One of them would find its port taken, by the other. */
-function samePorts({ host, port, smtpHost = host, smtpPort, smtpsPort }: Config): string[] {
-  const taken: [string, string, number | undefined][] = [
+/** Of what this process listens on, one would find its port taken by the other. */
+export function refuseSamePorts(config: Config, listens: { http: boolean; smtp: boolean }): void {
+  const { host, port, smtpHost = host, smtpPort, smtpsPort } = config
+  const all: [string, string, number | undefined][] = [
     ['POSTHORN_PORT', host, port],
     ['POSTHORN_SMTP_PORT', smtpHost, smtpPort],
     ['POSTHORN_SMTPS_PORT', smtpHost, smtpsPort],
   ]
-  return taken.flatMap(([name, address, one], i) => {
+  const taken = all.filter((_, i) => (i === 0 ? listens.http : listens.smtp))
+  const faults = taken.flatMap(([name, address, one], i) => {
     const before = taken.slice(0, i).find(([, other, same]) => one && same === one && other === address)
     return before ? [`${name} must differ from ${before[0]}, not ${JSON.stringify(String(one))}`] : []
   })
+  if (faults.length > 0) throw new ConfigFault(faults.join('\n'))
 }
 
 // These hold secrets, which have no place on a terminal or in a log.

@@ -2,7 +2,7 @@
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
 import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
-import { baseUrlOf, type Config, unknownVariables } from './config.ts'
+import { baseUrlOf, type Config, refuseSamePorts, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { migrateOpened, type OpenedDatabase, openDatabase } from './database.ts'
 import { openDelivery } from './delivery.ts'
@@ -39,6 +39,7 @@ export async function start({ config: given, roles }: StartOptions): Promise<Run
   for (const warning of unknownVariables()) log.warn(warning)
   await ensureDataFolder(given.dataDir)
   const config = { ...given, dns: await resolverAddresses(given.dns) }
+  refuseSamePorts(config, { http: roles.includes('api'), smtp: roles.includes('smtp') })
   const database = await openDatabase(config, 'service', log)
   const stops: Stop[] = [() => database.close()]
   try {
