@@ -132,7 +132,7 @@ test('two listeners of one process cannot share a port', () => {
   const shared = { POSTHORN_PORT: '2525' }
   assert.throws(
     attempt(shared),
-    /^ConfigFault: POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"$/,
+    /^Error: POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"$/,
   )
   assert.throws(attempt({ POSTHORN_SMTPS_PORT: '2525' }), /POSTHORN_SMTPS_PORT must differ/)
   attempt(shared, { http: true, smtp: false })()
