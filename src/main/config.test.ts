@@ -130,10 +130,7 @@ test('two listeners of one process cannot share a port', () => {
     () =>
       refuseSamePorts(readConfig(env), listens)
   const shared = { POSTHORN_PORT: '2525' }
-  assert.throws(
-    attempt(shared),
-    /^Error: POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"$/,
-  )
+  assert.throws(attempt(shared), /^Error: POSTHORN_SMTP_PORT must differ from POSTHORN_PORT, not "2525"$/)
   assert.throws(attempt({ POSTHORN_SMTPS_PORT: '2525' }), /POSTHORN_SMTPS_PORT must differ/)
   attempt(shared, { http: true, smtp: false })()
   attempt({ POSTHORN_PORT: '0', POSTHORN_SMTP_PORT: '0' })()
