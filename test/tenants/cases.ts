@@ -20,7 +20,8 @@ const nothing = (at: RegExp, _because: string): Rule => ({ at, send: undefined, 
 const contacts: Rule[] = [
   refused(/^\/v3\/contacts\/lists\/.* path:id$/, 'listId'),
   refused(/^\/v3\/contacts\/folders\/.* path:id$/, 'folderId'),
-  refused(/^\/v3\/segments\/.* path:id$/, 'segmentId'),
+  refused(/^\/v3\/(contacts\/)?segments\/.* path:id$/, 'segmentId'),
+  nothing(/^\/v3\/contacts(\/\{identifier\})? body:getId$/, 'it asks for the number of the contact'),
   refused(/^\/v3\/processes\/.* path:processId$/, 'processId'),
   refused(/^\/v3\/contacts\/\{(id|identifier)\}.* path:(id|identifier)$/, 'contactId'),
   nothing(
@@ -88,6 +89,7 @@ const rest: Rule[] = [
   own(/ query:domain$/, 'domain'),
   refused(/ body:import_id$/, 'processId'),
   refused(/^\/api\/v1\/automations\/\{id\} path:id$/, 'automationId'),
+  refused(/^\/api\/v1\/automations\/runs query:automation_id$/, 'automationId'),
   refused(/^\/v3\/webhooks\/.* path:id$/, 'webhookId'),
   refused(/^\/v3\/webhooks\/.* path:deliveryId$/, 'deliveryId'),
   nothing(/^\/v3\/webhooks.* body:auth\.token$/, 'it is the receiver’s'),

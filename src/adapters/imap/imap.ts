@@ -1,6 +1,6 @@
 // Customers' mailboxes over IMAP, read only.
 import type { LookupFunction } from 'node:net'
-import { ImapFlow } from 'imapflow'
+import type { ImapFlow } from 'imapflow'
 import { type AddressGuard, type Found, resolveAllowed } from '../../kernel/guarded-lookup.ts'
 import type { MailboxReader, MailServer, OpenMailbox } from '../../kernel/mailbox-ports.ts'
 import { within } from '../../kernel/within.ts'
@@ -38,7 +38,7 @@ async function open(server: MailServer, options: ImapOptions): Promise<OpenMailb
   const timeoutMs = options.timeoutMs ?? usualTimeoutMs
   let client: ImapFlow | undefined
   try {
-    client = clientOf(server, await resolveAllowed(server.host, options), { ...options, timeoutMs })
+    client = await clientOf(server, await resolveAllowed(server.host, options), { ...options, timeoutMs })
     await within(timeoutMs, client.connect(), () => late(server))
     return await openFolders(client, { server, timeoutMs })
   } catch (error) {
@@ -48,7 +48,10 @@ async function open(server: MailServer, options: ImapOptions): Promise<OpenMailb
   }
 }
 
-function clientOf(server: MailServer, found: Found[], { timeoutMs, ca }: ImapOptions): ImapFlow {
+async function clientOf(server: MailServer, found: Found[], options: ImapOptions): Promise<ImapFlow> {
+  const { timeoutMs, ca } = options
+  // At its first need: it takes thirty megabytes, and most services watch no mailbox.
+  const { ImapFlow } = await import('imapflow')
   const { host, port, secure, credentials } = server
   const { user, ...secret } = credentials
   const auth = 'password' in secret ? { user, pass: secret.password } : { user, ...secret }
