@@ -21,3 +21,8 @@ export function isAllowedAddress(address: string, allowPrivate: boolean): boolea
   if (range !== 'unicast') return false
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(globalUnicast)
 }
+
+/** This very machine: what goes there passes no network. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}

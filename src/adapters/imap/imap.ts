@@ -1,10 +1,10 @@
 // Customers' mailboxes over IMAP, read only.
 import type { LookupFunction } from 'node:net'
 import type { ImapFlow } from 'imapflow'
+import { isLoopback } from '../../kernel/allowed-address.ts'
 import { type AddressGuard, type Found, resolveAllowed } from '../../kernel/guarded-lookup.ts'
 import type { MailboxReader, MailServer, OpenMailbox } from '../../kernel/mailbox-ports.ts'
 import { within } from '../../kernel/within.ts'
-import { isLoopback } from '../smtp-transport/smtp-url.ts'
 import { faultOf, late } from './fault.ts'
 import { openFolders } from './folders.ts'
 

@@ -1,8 +1,9 @@
 import type { LookupAddress } from 'node:dns'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { isLoopback } from '../../kernel/allowed-address.ts'
 import { type Failure, failure, unanswered } from './outcome.ts'
-import { isLoopback, type ParsedSmtpUrl } from './smtp-url.ts'
+import type { ParsedSmtpUrl } from './smtp-url.ts'
 
 export type Server = ParsedSmtpUrl & {
   /** Where to connect to, instead of what the name leads to. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isLoopback } from '../../kernel/allowed-address.ts'
 
 export type TlsMode = 'implicit' | 'required' | 'opportunistic' | 'off'
 
@@ -39,10 +40,6 @@ export function parseSmtpUrl(url: string): ParsedSmtpUrl {
     messages: wholeNumber('messages', options.messages ?? '100', 1_000_000),
     name: options.name === undefined ? null : helloName(options.name),
   }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 function hostOf({ hostname }: URL): string {

@@ -1,7 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
-import { blockedSender } from '../suppressions/queries.ts'
+import { blockedDomain, blockedSender } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 
@@ -121,7 +121,7 @@ export function loadDue(db: Db, ids: string[]) {
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
            coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, coalesce(b.track, '{}') as track,
            coalesce(s.reason,
-                    (select 'manual'
+                    (select ${blockedDomain}::text
                        from blocked_domains d
                       where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1)),
                     (select ${blockedSender}::text

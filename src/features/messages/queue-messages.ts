@@ -9,6 +9,7 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { refuseForeignSender, spendUpTo } from '../accounts/usage/spend-sending.ts'
 import {
   assumeNotSuppressed,
+  blockedDomain,
   blockedSender,
   findSuppressed,
   nameOfFound,
@@ -172,7 +173,7 @@ export function suppressedRefusal(email: string, reason: string, param = 'to'): 
       message: `${email} belongs to somebody whose data was erased, and is not written to any more.`,
       param,
     })
-  if (reason === 'blocked_domain') return domainRefusal(email, param)
+  if (reason === blockedDomain) return domainRefusal(email, param)
   if (reason === blockedSender) return blockedSenderRefusal(email, param)
   return recipientSuppressed({
     message: `${email} is on the suppression list (${reason}).`,

@@ -10,13 +10,18 @@ type Needs = { db: Db; log: Log; now: () => Date; transport: Pick<Transport, 'ki
 // The same thing is told again after this time: another process may have told otherwise.
 const againMs = 10_000
 
-/** Takes the outcome of every hand-over to the upstream. */
+/** Takes the outcome of every hand-over to the upstream. Nobody asks how our own capture is. */
 export function openUpstreamState({ db, log, now, transport }: Needs) {
   let told: { failing: boolean; at: number } | undefined
   return (outcome: HandedOver['outcome']): void => {
     const failing = isFailing(outcome)
     const at = performance.now()
-    if (failing === undefined || (told?.failing === failing && at - told.at < againMs)) return
+    if (
+      failing === undefined ||
+      transport.kind === 'capture' ||
+      (told?.failing === failing && at - told.at < againMs)
+    )
+      return
     told = { failing, at }
     const said = failing && 'message' in outcome ? outcome.message.slice(0, 300) : null
     keepUpstreamState(db, transport.kind, { failing, since: now(), said }).catch((error) =>

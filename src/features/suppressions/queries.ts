@@ -62,8 +62,9 @@ const Ref = row<Suppressed>({
   is_erased: bool,
 })
 
-/** As a reason: the address is blocked for this sender alone. */
+/** As reasons: the address is blocked for this sender alone, or with its whole domain. */
 export const blockedSender = 'blocked_sender'
+export const blockedDomain = 'blocked_domain'
 
 /**
  * Of many addresses of many accounts, those not to be written to: of erased people (`erased`) and blocked domains
@@ -84,7 +85,7 @@ export function findSuppressed(db: Db, refs: SuppressionRef[]) {
       from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
       join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))
     union all
-    select r.account_id, r.email, r.sender, 'blocked_domain', false
+    select r.account_id, r.email, r.sender, ${blockedDomain}::text, false
       from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
       join blocked_domains d on d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1)`,
   )

@@ -2,6 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql } from '../../../kernel/sql.ts'
+import { blockedDomain } from '../../suppressions/queries.ts'
 import type { AbTest } from '../campaign-row.ts'
 import { type Recipients, type ResolvedRecipients, recipientRows } from '../recipients-queries.ts'
 import { Ref } from './campaign-queries.ts'
@@ -111,7 +112,7 @@ function blockingOf({ account_id }: Ref, at: Date): Sql {
       select ordered_uuid(${at.getTime()}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
              ${at}::timestamptz, jsonb_build_object('reason', coalesce(
                s.reason,
-               (select 'manual'
+               (select ${blockedDomain}::text
                   from blocked_domains d
                  where d.account_id = ${account_id} and d.domain = split_part(l.recipient, '@', -1)),
                'unsubscribe'))

@@ -79,10 +79,10 @@ describe('freezing', () => {
     assert.deepEqual(
       (await messagesOf(id)).map(({ recipient, status, reason }) => [recipient, status, reason]),
       [
-        ['a@blocked.example', 'suppressed', 'manual'],
+        ['a@blocked.example', 'suppressed', 'blocked_domain'],
         ['b@sub.blocked.example', 'queued', null],
         ['c@example.org', 'queued', null],
-        ['d@blocked.example', 'suppressed', 'manual'],
+        ['d@blocked.example', 'suppressed', 'blocked_domain'],
       ],
     )
   })

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hmac } from '../../../kernel/hmac.ts'
+import { uuidBytes, uuidOf } from '../../../kernel/signed-token.ts'
 
 export type TrackingKeys = {
   current: { id: number; key: Buffer }
@@ -86,17 +87,9 @@ const currentKey = ({ current }: TrackingKeys, id: number) => (current.id === id
 const isWebAddress = (url: string) => /^https?:\/\/\P{Cc}*$/iu.test(url)
 
 // A message has many links, one after the other.
-let last = { uuid: '', bytes: Buffer.alloc(idBytes) }
+let last: { uuid: string; bytes: Buffer } = { uuid: '', bytes: Buffer.alloc(idBytes) }
 
 function idOf(uuid: string): Buffer {
-  if (uuid === last.uuid) return last.bytes
-  if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(uuid))
-    throw new TypeError('A message id must be a UUID')
-  last = { uuid, bytes: Buffer.from(uuid.replaceAll('-', ''), 'hex') }
+  if (uuid !== last.uuid) last = { uuid, bytes: uuidBytes(uuid) }
   return last.bytes
-}
-
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
