@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts'
+import { builtChildren } from './build-children.ts'
 
 export const benchKey = 'phk_live_00000000000000000000000bench'
 
@@ -47,7 +48,7 @@ export async function startService(
 }
 
 export const startChild = (script: string, ...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', `bench/children/${script}.ts`, ...args], {
+  spawn(process.execPath, [`${builtChildren}/${script}.js`, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 

@@ -42,7 +42,7 @@ function fillList(url: string, count: number): Promise<Ground> {
     await client.query(
       `with people as (
          insert into contacts (account_id, email, attributes, status, consent_source, created_at, modified_at)
-         select $1, 'r' || n || '@example.org',
+         select $1, 'c' || n || '@example.org',
                 jsonb_build_object('FIRSTNAME', 'Ann ' || n, 'CITY', 'Paris', 'PLAN', 'gold', 'POINTS', n),
                 case when n % 100 = 50 then 'unsubscribed' else 'subscribed' end, 'form', now(), now()
            from generate_series(1, $3::int) n
@@ -52,7 +52,7 @@ function fillList(url: string, count: number): Promise<Ground> {
     )
     await client.query(
       `insert into suppressions (account_id, email, reason, source, created_at, id)
-       select $1, 'r' || n || '@example.org', 'hard_bounce', 'bounce', now(), uuidv7()
+       select $1, 'c' || n || '@example.org', 'hard_bounce', 'bounce', now(), uuidv7()
          from generate_series(1, $2::int, 100) n`,
       [key.account_id, count],
     )

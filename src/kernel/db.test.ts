@@ -73,6 +73,22 @@ test('a patient transaction waits long, and is rolled back at once when it has t
   for (let n = 0; n < 4; n++) assert.deepEqual(await db.one(Setting, usual), { value: '15s' })
 })
 
+test('a transaction by keys reads no table as a whole, and the next one may', async () => {
+  const Line = row<{ 'QUERY PLAN': string }>({ 'QUERY PLAN': text })
+  await db.run(sql`insert into things (name) select 'many ' || n from generate_series(1, 100) n`)
+  await db.run(sql`analyze things`)
+  const planIn = async (one: Db) => {
+    const lines = await one.many(
+      Line,
+      sql`explain select n from things where name = any(array['many 1', 'x'])`,
+    )
+    return lines.map((line) => line['QUERY PLAN']).join('\n')
+  }
+  assert.match(await db.byKeys(planIn), /Index Scan/)
+  assert.match(await db.transaction((tx) => tx.byKeys(planIn)), /Index Scan/)
+  for (let n = 0; n < 4; n++) assert.match(await planIn(db), /Seq Scan/)
+})
+
 test('a transaction inside another joins it', async () => {
   await assert.rejects(
     db.transaction(async (tx) => {

@@ -23,6 +23,11 @@ export type Db = {
   gathered<In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In): Promise<Out>
   /** Inside a transaction this joins it. Deadlocks and serialisation failures are tried again. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * A transaction that looks rows up by their keys. The planner cannot know how few they are, and would rather read a
+   * table of some thousand rows as a whole, for each of them.
+   */
+  byKeys<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** A transaction of background work that may take minutes; rolled back at once when it has to stop. */
   patiently<T>(work: (db: Db) => Promise<T>, stopping: AbortSignal): Promise<T>
 }
@@ -64,6 +69,7 @@ export function openPool(options: PoolOptions): PooledDb {
     },
     optimistic: false,
     transaction: (work) => tryAgain((optimistic) => inTransaction(pool, { ...options, optimistic }, work)),
+    byKeys: (work) => db.transaction((tx) => lookingUp(tx, work)),
     patiently: (work, stopping) =>
       inTransaction(pool, { ...options, optimistic: false, stopping }, (tx) => patient(tx, work)),
     gathered: gatheredBy(() => db),
@@ -121,6 +127,17 @@ async function patient<T>(tx: Db, work: (db: Db) => Promise<T>): Promise<T> {
     select set_config('statement_timeout', ${String(patienceMs)}, true),
            set_config('idle_in_transaction_session_timeout', ${String(patienceMs)}, true)`)
   return work(tx)
+}
+
+async function lookingUp<T>(tx: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  const set = tx.run(sql`
+    select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+           set_config('enable_mergejoin', 'off', true)`)
+  // Its failure is the next statement's too.
+  set.catch(() => {})
+  const result = await work(tx)
+  await set
+  return result
 }
 
 /** Ends what the connection is doing when it is time to stop; gives what takes the listener away again. */
@@ -195,6 +212,7 @@ function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last
     },
     optimistic,
     transaction: (inner) => inner(db),
+    byKeys: (inner) => lookingUp(db, inner),
     patiently: (inner) => inner(db),
     gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
       (await ask(db, [item]))[0] as Out,

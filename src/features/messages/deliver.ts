@@ -80,7 +80,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds })
     const claims = new Map(claimed.map((one) => [one.message_id, one]))
     const leaseEnds = performance.now() + leaseSeconds * 1000
-    const found = claimed.length > 0 ? await loadDue(needs.db, [...claims.keys()]) : []
+    const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
     const dead = claimed.filter((one) => !found.some(({ id }) => id === one.message_id))
     if (dead.length > 0)
       await leaveQueue(

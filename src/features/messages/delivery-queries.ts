@@ -120,7 +120,7 @@ export function loadDue(db: Db, ids: string[]) {
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
            coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, coalesce(b.track, '{}') as track,
-           coalesce(s.reason,
+           coalesce(s.reason, e.reason,
                     (select ${blockedDomain}::text
                        from blocked_domains d
                       where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1)),
@@ -141,11 +141,12 @@ export function loadDue(db: Db, ids: string[]) {
            case when m.campaign_id is not null then c.attributes end as attributes
       from messages m
       left join message_bodies b on b.message_id = m.id
-      left join lateral (select reason
-                           from suppressions
-                          where account_id = m.account_id and email in (m.recipient, erased_name(m.recipient))
-                            and not (b.track ? 'asked' and reason = 'unsubscribe' and email = m.recipient)
-                          limit 1) s on true
+      left join suppressions s on s.account_id = m.account_id and s.email = m.recipient
+            and not (coalesce(b.track ? 'asked', false) and s.reason = 'unsubscribe')
+      -- Apart from the rest, so that it is made once for a recipient.
+      cross join lateral (
+            select erased_name(m.recipient, (select address_key from installation)) as erased offset 0) n
+      left join suppressions e on e.account_id = m.account_id and e.email = n.erased
       left join contacts c on c.account_id = m.account_id and c.email = m.recipient
      where m.id = any(${ids}::uuid[])
        and (b.message_id is not null or m.campaign_id is not null)`,

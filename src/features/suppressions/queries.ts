@@ -71,24 +71,35 @@ export const blockedDomain = 'blocked_domain'
  * (`blocked_domain`) as well.
  */
 export function findSuppressed(db: Db, refs: SuppressionRef[]) {
-  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
-  const senders = refs.map(({ sender }) => sender ?? null)
   return db.many(
     Ref,
     sql`
+    with ${askedFor(refs)}
     select r.account_id, r.email, r.sender, ${blockedSender}::text as reason, false as is_erased
-      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
+      from asked r
       join blocked_senders b on b.account_id = r.account_id and b.email = r.email and b.sender = r.sender
     union all
     select r.account_id, r.email, r.sender,
            case when s.email = r.email then s.reason else 'erased' end, s.email <> r.email
-      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
-      join suppressions s on s.account_id = r.account_id and s.email in (r.email, erased_name(r.email))
+      from asked r
+     cross join lateral (values (r.email), (r.erased)) as n (name)
+      join suppressions s on s.account_id = r.account_id and s.email = n.name
     union all
     select r.account_id, r.email, r.sender, ${blockedDomain}::text, false
-      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
+      from asked r
       join blocked_domains d on d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1)`,
   )
+}
+
+// Equal or not, never one of two: then the planner knows the key that finds it. Each erased name is made once.
+function askedFor(refs: SuppressionRef[]) {
+  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  const senders = refs.map(({ sender }) => sender ?? null)
+  return sql`
+    asked as materialized (
+      select r.account_id, r.email, r.sender,
+             erased_name(r.email, (select address_key from installation)) as erased
+        from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender))`
 }
 
 export const nameOfFound = ({ account_id, email, sender }: Suppressed) =>
@@ -96,14 +107,12 @@ export const nameOfFound = ({ account_id, email, sender }: Suppressed) =>
 
 /** For addresses that were free a moment ago: ends the transaction, to be run again, when one no longer is. */
 export function assumeNotSuppressed(db: Db, refs: SuppressionRef[]) {
-  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
-  const senders = refs.map(({ sender }) => sender ?? null)
   return db.runLast(sql`
+    with ${askedFor(refs)}
     select assumption_failed()
-      from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender)
-     where exists (select 1
-                     from suppressions s
-                    where s.account_id = r.account_id and s.email in (r.email, erased_name(r.email)))
+      from asked r
+     where exists (select 1 from suppressions s where s.account_id = r.account_id and s.email = r.email)
+        or exists (select 1 from suppressions s where s.account_id = r.account_id and s.email = r.erased)
         or exists (select 1
                      from blocked_domains d
                     where d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1))

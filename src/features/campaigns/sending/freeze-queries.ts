@@ -112,16 +112,16 @@ function blockingOf({ account_id }: Ref, at: Date): Sql {
       select ordered_uuid(${at.getTime()}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
              ${at}::timestamptz, jsonb_build_object('reason', coalesce(
                s.reason,
+               e.reason,
                (select ${blockedDomain}::text
                   from blocked_domains d
                  where d.account_id = ${account_id} and d.domain = split_part(l.recipient, '@', -1)),
                'unsubscribe'))
         from listed l
-        left join lateral (select reason
-                             from suppressions
-                            where account_id = ${account_id}
-                              and email in (l.recipient, erased_name(l.recipient))
-                            limit 1) s on true
+        left join suppressions s on s.account_id = ${account_id} and s.email = l.recipient
+       cross join lateral (
+             select erased_name(l.recipient, (select address_key from installation)) as erased offset 0) n
+        left join suppressions e on e.account_id = ${account_id} and e.email = n.erased
        where l.status = 'suppressed'`
 }
 
