@@ -1,9 +1,9 @@
 // What limits each figure, as measured and profiled; printed below it in docs/benchmarks.md.
 export const limits: { machine: string; cases: Record<string, string> } = {
-  machine: `The two processors behave like two threads of one core: two processes that sign with RSA at
-once get 1.2 times the rate of one (\`openssl speed -multi 2 rsa2048\` against \`openssl speed
-rsa2048\`). Where the anchor keeps one processor busy and Posthorn shares both with its database and the
-load, the ratio is lower here than on two cores.`,
+  machine: `The processors are shared with others: two processes that sign with RSA at once get between 1.2 and
+1.9 times the rate of one (\`openssl speed -multi 2 rsa2048\` against \`openssl speed rsa2048\`), from one hour
+to the next. Where the anchor keeps one processor busy and Posthorn shares both with its database and the load,
+the ratio follows that.`,
   cases: {
     http: `The gates: key, scope, limit, audit line. Reads write nothing but the counter of the limit and
 the audit line, both together with those of other requests.`,

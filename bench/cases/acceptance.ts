@@ -1,6 +1,6 @@
 // Durable acceptance of a message over HTTP with every gate, against the database's own one-row inserts.
 import { compare, type Figure } from '../figure.ts'
-import { requestRate } from '../measure.ts'
+import { requestRate } from '../http-load.ts'
 import { benchKey, startDatabase, startService } from '../start.ts'
 import { insertRate } from './http.ts'
 

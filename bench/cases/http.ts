@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { compare, type Figure } from '../figure.ts'
-import { loopRate, requestRate } from '../measure.ts'
+import { requestRate } from '../http-load.ts'
+import { loopRate } from '../measure.ts'
 import { benchKey, startBareServer, startDatabase, startService } from '../start.ts'
 
 const connections = 64
