@@ -106,12 +106,13 @@ describe('idempotency keys', () => {
   }
 })
 
-test('a campaign to a list of another account cannot be started', async () => {
+test('a campaign cannot be addressed to a list of another account', async () => {
   const { body: list } = await app.call('GET', `/v3/contacts/lists/${mine.ids.listId}`)
   assert.equal(list.id, mine.ids.listId)
   const { body: draft } = await app.call('GET', `/v3/emailCampaigns/${mine.ids.draftId}`)
   const recipients = { listIds: [theirs.ids.listId] }
-  await app.call('PUT', `/v3/emailCampaigns/${draft.id}`, { body: { recipients } })
-  const reply = await app.call('POST', `/v3/emailCampaigns/${draft.id}/sendNow`, { body: { confirm: true } })
-  assert.ok([400, 404].includes(reply.status), reply.text)
+  const reply = await app.call('PUT', `/v3/emailCampaigns/${draft.id}`, { body: { recipients } })
+  assert.equal(reply.status, 400, reply.text)
+  const { body: after } = await app.call('GET', `/v3/emailCampaigns/${draft.id}`)
+  assert.deepEqual(after.recipients, draft.recipients)
 })

@@ -13,6 +13,7 @@ import type { AbTest, Extras } from './campaign-row.ts'
 import type { CampaignFields } from './queries.ts'
 import { htmlOf, refuseBadTemplates, refuseSeveralContents, templateOf } from './read-content.ts'
 import type { Recipients } from './recipients-queries.ts'
+import { refuseUnknownRecipients } from './refuse-unknown.ts'
 
 const nothing: Omit<CampaignFields, 'name' | 'sender'> = {
   type: 'classic',
@@ -62,6 +63,8 @@ export async function readFields(
     extras: { ...readExtras(body, before.extras), ...readFile(body, template) },
   }
   refuseBadWarmup(fields.extras)
+  // Those that are named now: a list that was deleted since does not keep the rest from being changed.
+  if (body.recipients) await refuseUnknownRecipients(ctx, readRecipients(body.recipients, {}))
   await refuseBadTemplates(fields)
   return fields
 }

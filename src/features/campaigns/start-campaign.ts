@@ -11,7 +11,8 @@ import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import type { CampaignRow, Status } from './campaign-row.ts'
 import { scheduleCampaign, startCampaign } from './queries.ts'
 import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
-import { countRecipients, type RecipientCounts, resolveRecipients } from './recipients-queries.ts'
+import { countRecipients, type RecipientCounts } from './recipients-queries.ts'
+import { refuseUnknownRecipients } from './refuse-unknown.ts'
 
 /** The present status is named, so that the caller knows what it can do instead. */
 export const wrongState = (status: Status, what: string) =>
@@ -28,13 +29,7 @@ export async function refuseUnready(ctx: Ctx, campaign: CampaignRow, what: strin
   await refuseBadTemplates(campaign)
   refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
   await refuseUnverified(ctx.db, ctx.caller, campaign.sender.email)
-  const { missing } = await resolveRecipients(ctx.db, ctx.caller.accountId, campaign.recipients)
-  const gone = [
-    ...missing.listIds.map((id) => `list ${id}`),
-    ...missing.segmentIds.map((id) => `segment ${id}`),
-  ]
-  if (gone.length === 0) return
-  throw invalidParameter({ message: `There is no ${gone.slice(0, 10).join(', no ')}`, param: 'recipients' })
+  await refuseUnknownRecipients(ctx, campaign.recipients)
 }
 
 /** How many would get it; refuses when nobody would. */

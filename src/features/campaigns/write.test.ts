@@ -175,7 +175,8 @@ describe('changing and deleting a campaign', () => {
   test('what is not given stays', async () => {
     const { key, listId } = await shop()
     const id = await create(key, { tag: 'a', recipients: { listIds: [listId] } })
-    const change = { subject: 'New', recipients: { exclusionListIds: [listId + 1] }, previewText: 'P' }
+    const { body: other } = await call(key, 'POST', '/v3/contacts/lists', { name: 'Other' })
+    const change = { subject: 'New', recipients: { exclusionListIds: [other.id] }, previewText: 'P' }
     assert.equal((await call(key, 'PUT', `${base}/${id}`, change)).status, 204)
     const found = await shown(key, id)
     assert.deepEqual(
@@ -183,7 +184,7 @@ describe('changing and deleting a campaign', () => {
       ['Spring', 'New', 'a', 'P', campaign.htmlContent],
     )
     assert.deepEqual(found.recipients.lists, [listId])
-    assert.deepEqual(found.recipients.exclusionLists, [listId + 1])
+    assert.deepEqual(found.recipients.exclusionLists, [other.id])
     const broken = await call(key, 'PUT', `${base}/${id}`, { htmlContent: '<p>{{ a | nofilter }}</p>' })
     assert.equal(broken.status, 400)
     assert.equal((await shown(key, id)).htmlContent, campaign.htmlContent)

@@ -106,8 +106,10 @@ const Code = Type.Integer({ minimum: 100_000, maximum: 999_999 })
 
 /** The provider's clients of versions 2 and 3 have a wrong name for it. */
 function codeOf({ otp, name }: { otp?: number | null; name?: unknown }): string | undefined {
-  if (typeof otp === 'number') return String(otp)
-  return /^[1-9]\d{5}$/.test(String(name)) ? String(name) : undefined
+  const code = otp ?? name
+  // Anything else may not even have a text.
+  if (typeof code !== 'number' && typeof code !== 'string') return undefined
+  return code === otp || /^[1-9]\d{5}$/.test(`${code}`) ? `${code}` : undefined
 }
 
 export const validateSenderV3 = (needs: CodeNeeds) =>

@@ -67,6 +67,21 @@ describe('a sender', () => {
     assert.deepEqual([twice.status, twice.body.code], [400, 'duplicate_parameter'])
   })
 
+  test('takes the code under the name of older clients, and nothing that has no text', async () => {
+    const { create, call, codeFor } = await setUp()
+    const email = somebody()
+    const { id } = (await create(email)).body
+    for (const name of [{ toString: 'prototype' }, ['1'], true, 'x', '12345']) {
+      const { status, body } = await call('PUT', `/v3/senders/${id}/validate`, { name })
+      assert.deepEqual([status, body.code], [400, 'missing_parameter'], JSON.stringify(name))
+    }
+    const code = await codeFor(email)
+    assert.equal(
+      (await call('PUT', `/v3/senders/${id}/validate`, { otp: null, name: String(code) })).status,
+      204,
+    )
+  })
+
   test('has five tries, also when they come at once, and a day', async () => {
     const { create, validate, call, codeFor } = await setUp()
     const email = somebody()

@@ -78,8 +78,13 @@ export async function readBody(ctx: Reader, body: ContactBody): Promise<Wanted> 
 
 function textIn(attributes: Map<string, unknown>, name: string): string | undefined {
   const value = attributes.get(name)
-  return value === undefined || value === null ? undefined : given(String(value))
+  if (value === undefined || value === null) return undefined
+  if (isPlain(value)) return given(String(value))
+  throw invalidParameter({ message: `${name} must be a text`, param: `attributes.${name}` })
 }
+
+/** Turning anything else into a text may throw. */
+const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number'
 
 function readEmail(text: string): string {
   const email = normalEmail(text)
@@ -89,7 +94,7 @@ function readEmail(text: string): string {
 
 function readSms(value: unknown): string | null {
   if (value === null || value === undefined || value === '') return null
-  const sms = readPhone(String(value))
+  const sms = isPlain(value) ? readPhone(String(value)) : undefined
   if (sms !== undefined) return sms
   throw invalidParameter({ message: 'Invalid phone number', param: 'attributes.SMS' })
 }

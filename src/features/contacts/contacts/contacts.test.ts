@@ -116,6 +116,9 @@ describe('a contact', () => {
     for (const [body, pattern] of [
       [{ email: 'nobody' }, /Invalid email address/],
       [{ email: 'a@example.com', attributes: { SMS: 'x' } }, /Invalid phone number/],
+      [{ email: 'a@example.com', attributes: { SMS: { toString: 1 } } }, /Invalid phone number/],
+      [{ attributes: { EMAIL: { toString: 1 } } }, /EMAIL must be a text/],
+      [{ email: 'a@example.com', attributes: { EXT_ID: { toString: 1 } } }, /EXT_ID must be a text/],
       [{ email: 'a@example.com', listIds: [999999999] }, /List ID 999999999 does not exist/],
       [{ email: 'a@example.com', listIds: [1e30] }, /./],
       [{ email: 'a@example.com', consentDate: '31/02/2026' }, /consentDate/],

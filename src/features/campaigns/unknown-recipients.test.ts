@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { base, call, campaign, create, shop } from './fixtures/campaigns.ts'
+
+test('a campaign is addressed to lists and segments that the account has', async () => {
+  const [{ key, listId }, theirs] = [await shop(), await shop()]
+  const id = await create(key)
+  const unknown: [object, RegExp][] = [
+    [{ listIds: [listId, 999_999] }, /no list 999999$/],
+    [{ listIds: [listId], exclusionSegmentIds: [999_998] }, /no segment 999998$/],
+    [{ listIds: [theirs.listId] }, /no list/],
+  ]
+  for (const [recipients, why] of unknown) {
+    const made = await call(key, 'POST', base, { ...campaign, recipients })
+    const changed = await call(key, 'PUT', `${base}/${id}`, { recipients })
+    for (const { status, body } of [made, changed]) {
+      assert.deepEqual(
+        [status, body.code, body.param ?? 'recipients'],
+        [400, 'invalid_parameter', 'recipients'],
+      )
+      assert.match(body.message, why)
+    }
+  }
+})
+
+test('a campaign is not sent when one of its lists was deleted since; the rest of it can be changed', async () => {
+  const { key, listId } = await shop()
+  const { body: gone } = await call(key, 'POST', '/v3/contacts/lists', { name: 'Gone' })
+  const id = await create(key, { recipients: { listIds: [listId, gone.id] } })
+  assert.equal((await call(key, 'DELETE', `/v3/contacts/lists/${gone.id}`)).status, 204)
+  assert.equal((await call(key, 'PUT', `${base}/${id}`, { subject: 'Later' })).status, 204)
+  const refused = await call(key, 'POST', `${base}/${id}/sendNow`, { confirm: true })
+  assert.deepEqual([refused.status, refused.body.message], [400, `There is no list ${gone.id}`])
+})
