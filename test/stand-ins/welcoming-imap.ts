@@ -16,7 +16,10 @@ function welcome(socket: Socket): void {
   socket.unref()
   socket.on('error', () => socket.destroy())
   socket.write('* OK [CAPABILITY IMAP4rev1] ready\r\n')
-  createInterface(socket).on('line', (line) => {
+  const lines = createInterface(socket)
+  // The reader of lines passes the socket's errors on, as its own.
+  lines.on('error', () => {})
+  lines.on('line', (line) => {
     const [tag, command = ''] = line.split(' ')
     const isRefused = command.toUpperCase() === 'LOGIN' && !/ "?right"?$/.test(line)
     socket.write(isRefused ? `${tag} NO [AUTHENTICATIONFAILED] wrong password\r\n` : `${tag} OK done\r\n`)
