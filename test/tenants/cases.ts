@@ -44,7 +44,8 @@ const contacts: Rule[] = [
   own(/^\/v3\/contacts query:filter$/, 'filter'),
   refused(/ body:.*[fF]olderId$/, 'folderId'),
   // Kept in a draft as numbers; a campaign with an unknown one cannot be started.
-  own(/^\/v3\/emailCampaigns(\/\{id\})? body:recipients\.\w+\[\]$/, 'listId'),
+  refused(/^\/v3\/emailCampaigns(\/\{id\})? body:recipients\.(l|exclusionL)istIds\[\]$/, 'listId'),
+  refused(/^\/v3\/emailCampaigns(\/\{id\})? body:recipients\.(s|exclusionS)egmentIds\[\]$/, 'segmentId'),
   refused(/ body:.*[lL]ist(Id|Ids\[\]|_id)$/, 'listId'),
   refused(/ body:.*[sS]egment(Id|Ids\[\])$/, 'segmentId'),
   own(/doubleOptinConfirmation body:email$/, 'otherEmail'),

@@ -109,7 +109,7 @@ function codeOf({ otp, name }: { otp?: number | null; name?: unknown }): string 
   const code = otp ?? name
   // Anything else may not even have a text.
   if (typeof code !== 'number' && typeof code !== 'string') return undefined
-  return code === otp || /^[1-9]\d{5}$/.test(`${code}`) ? `${code}` : undefined
+  return /^[1-9]\d{5}$/.test(`${code}`) ? `${code}` : undefined
 }
 
 export const validateSenderV3 = (needs: CodeNeeds) =>
