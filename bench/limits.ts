@@ -7,8 +7,9 @@ the ratio follows that.`,
   cases: {
     http: `The gates: key, scope, limit, audit line. Reads write nothing but the counter of the limit and
 the audit line, both together with those of other requests.`,
-    acceptance: `The thread of the service: a request costs it about as much as the database needs for its
-share of the commit. A third of that is the reading and writing of sockets.`,
+    acceptance: `The thread of the service, which never rests while the database takes half of the other processor
+and the load an eighth of it: 220 µs a request, and nothing among them that stands out (HTTP and sockets, the
+driver, the gates, the log, collecting garbage). The anchor has both processors.`,
     relay: `The thread of the service, about 0.7 ms a message, a third of it TLS and sockets; the database takes
 0.2 ms, the load 0.16. Postfix has a process for every connection and speaks without TLS here.`,
     sending: `RSA: one signature takes 0.6 to 0.7 ms of the machine, half of all that a message costs. The
@@ -20,16 +21,17 @@ of the index of its filter.`,
 show.`,
     statistics: `Counters that are kept as events arrive; what is read does not grow with the events.`,
     domains: `The slowest answer of DNS: all questions are asked at once.`,
-    campaign: `RSA takes 0.6 to 0.7 ms of the machine for each message, the database 0.4 ms of one processor;
-rendering, tracked links, MIME, canonical forms and sockets the rest.`,
+    campaign: `RSA: two fifths of all that the machine does (0.7 ms a message), the database a seventh; rendering,
+tracked links, MIME, canonical forms, sockets and the collecting of garbage the rest.`,
     freezing: `The database: the rows of messages with their indexes and counters.`,
-    webhooks: `A call is one write and one read of a socket, which is nearly all that the bare client does
-as well; here the receiver, the client, the signing, the payload and the record of each call share the
-machine.`,
+    webhooks: `The thread of the engine, 270 µs a call: the client takes 100 of them (60 where it has a processor to
+itself), payload and signature 40, reading what is due and recording each call 45. Receiver and database
+share the other processor.`,
     mailboxes: `The memory of one connection of the IMAP library, and its TLS.`,
     outreach: `The database for reading and writing the moments; planning itself takes one mailbox after
 another.`,
     memory: `Batches of fixed size.`,
-    'campaign-memory': `Batches of fixed size; the template is compiled once.`,
+    'campaign-memory': `Batches of fixed size; the template is compiled once. From 20,000 to 200,000 messages it was
+between 164 and 212 MB, without a trend; after 10,000 the process has not yet made itself at home.`,
   },
 }

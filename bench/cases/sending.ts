@@ -6,8 +6,8 @@ import { compare, type Figure } from '../figure.ts'
 import { firstLine, startChild, startDatabase, startService, stopChild } from '../start.ts'
 import { fillQueue } from './fill.ts'
 
-const perRound = 6_000
-const loopCount = 800
+const perRound = 12_000
+const loopCount = 1_600
 
 type Sample = { sent: number; rate: number; rss: number }
 

@@ -22,7 +22,7 @@ const dkim = pem === '' ? [] : [{ ...named, privateKey: createPrivateKey(pem) }]
 const unsubscribe = unsubscribeKeysOf([randomBytes(32)])
 const keys = await openTrackingKeys(db)
 
-const { transport, done } = openCounted({ port, count: Number(count), warmUp: 2_000 })
+const { transport, done } = openCounted({ port, count: Number(count) })
 
 const engine = startDelivery({
   db,

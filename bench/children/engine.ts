@@ -11,7 +11,7 @@ const pools = openPools({ url, log: silentLog, strict: false })
 const now = () => new Date()
 const keys = pem === '' ? [] : [{ ...{ domain: 'example.com', selector: 's1' }, ...rsa(pem) }]
 
-const { transport, done } = openCounted({ port, count: Number(count), warmUp: 1_000 })
+const { transport, done } = openCounted({ port, count: Number(count) })
 
 const engine = startDelivery({
   db: pools.db,

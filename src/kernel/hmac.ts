@@ -1,5 +1,5 @@
 // HMAC-SHA-256, RFC 2104, for short texts. Node's Hmac object costs more than twice the two hashes it stands for,
-// and a newsletter with ten tracked links needs a dozen of them a message.
+// and every message of a newsletter and every call of a webhook needs some.
 import { hash } from 'node:crypto'
 
 const blockBytes = 64

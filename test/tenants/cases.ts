@@ -43,9 +43,6 @@ const contacts: Rule[] = [
   refused(/^\/v3\/contacts query:segmentId$/, 'segmentId'),
   own(/^\/v3\/contacts query:filter$/, 'filter'),
   refused(/ body:.*[fF]olderId$/, 'folderId'),
-  // Kept in a draft as numbers; a campaign with an unknown one cannot be started.
-  refused(/^\/v3\/emailCampaigns(\/\{id\})? body:recipients\.(l|exclusionL)istIds\[\]$/, 'listId'),
-  refused(/^\/v3\/emailCampaigns(\/\{id\})? body:recipients\.(s|exclusionS)egmentIds\[\]$/, 'segmentId'),
   refused(/ body:.*[lL]ist(Id|Ids\[\]|_id)$/, 'listId'),
   refused(/ body:.*[sS]egment(Id|Ids\[\])$/, 'segmentId'),
   own(/doubleOptinConfirmation body:email$/, 'otherEmail'),

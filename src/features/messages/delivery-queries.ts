@@ -1,6 +1,6 @@
 import type { Db } from '../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
-import { sql } from '../../kernel/sql.ts'
+import { type Sql, sql } from '../../kernel/sql.ts'
 import { blockedDomain, blockedSender } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
@@ -194,7 +194,10 @@ export type Settled = {
   subject: string | null
 }
 
-export function settleMessages(db: Db, settled: Settled[]) {
+/** The transaction itself, or what it carries out with its commit. */
+export type Runs = { run(statement: Sql): Promise<unknown> }
+
+export function settleMessages(db: Runs, settled: Settled[]) {
   const column = <K extends keyof Settled>(name: K) => settled.map((one) => one[name])
   return db.run(sql`
     -- all accounts: the worker serves them all
@@ -215,13 +218,13 @@ export function settleMessages(db: Db, settled: Settled[]) {
        and m.status in ('queued', 'held')`)
 }
 
-export function leaveQueue(db: Db, ids: string[]) {
+export function leaveQueue(db: Runs, ids: string[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     delete from delivery_queue where message_id = any(${ids}::uuid[])`)
 }
 
-export function requeue(db: Db, settled: Settled[]) {
+export function requeue(db: Runs, settled: Settled[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     update delivery_queue q
@@ -250,25 +253,20 @@ export type NewEvent = {
   data: string
 }
 
-/** Of messages that are still there: one that was erased meanwhile leaves nothing behind. */
-export function insertEvents(db: Db, events: NewEvent[]) {
-  return db.run(eventRows(events))
-}
-
-/** For messages that are themselves written with the commit. */
-export function insertEventsLast(db: Db, events: NewEvent[]) {
-  return db.runLast(eventRows(events))
-}
-
-function eventRows(events: NewEvent[]) {
+/**
+ * Of messages that are still there: one that was erased meanwhile leaves nothing behind. They are locked in the order
+ * of their ids, so that two who lock several do not wait for each other.
+ */
+export function insertEvents(db: Runs, events: NewEvent[]) {
   const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
-  return sql`
+  return db.run(sql`
     insert into message_events (id, account_id, message_id, type, at, data)
     select e.*
       from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
                   ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
            as e (id, account_id, message_id, type, at, data)
       join messages m on m.id = e.message_id and m.account_id = e.account_id
+     order by m.id, e.id
        for key share of m
-    on conflict (account_id, id) do nothing`
+    on conflict (account_id, id) do nothing`)
 }

@@ -8,6 +8,7 @@ import {
   insertEvents,
   leaveQueue,
   type NewEvent,
+  type Runs,
   requeue,
   type Settled,
   settleMessages,
@@ -21,9 +22,10 @@ import {
   recordBounce,
   recordComplaint,
   recordDelivery,
+  type Told,
 } from './record-event.ts'
 import { actOutActivity } from './simulate-activity.ts'
-import { actOf, simulated, simulatedVerdicts } from './simulator.ts'
+import { type Act, actOf, simulated, simulatedVerdicts } from './simulator.ts'
 
 export type HandedOver = {
   due: DueRow & { attempts: number; renderedSubject?: string }
@@ -57,14 +59,15 @@ export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<und
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (interrupted.length > 0) await needs.campaigns?.interrupt(tx, interrupted)
-    // Sent together, carried out one after the other.
-    await Promise.all(recorded(tx, handedOver, results))
-    for (const [i, { due }] of handedOver.entries()) await follow(tx, needs, due, results[i])
+    const following = handedOver.flatMap(({ due }, i) => followUp(needs, due, results[i]) ?? [])
+    // Sent together, carried out one after the other; with the commit where nothing comes after them.
+    await Promise.all(recorded(following.length > 0 ? tx : { run: tx.runLast }, handedOver, results))
+    for (const follow of following) await follow(tx)
   })
   return all.map(() => undefined)
 }
 
-function recorded(tx: Db, handedOver: HandedOver[], results: Result[]): Promise<unknown>[] {
+function recorded(tx: Runs, handedOver: HandedOver[], results: Result[]): Promise<unknown>[] {
   const changed = results.filter((_, i) => handedOver[i]?.outcome.kind !== 'gone')
   const later = results.filter(({ dueAt }) => dueAt !== null)
   const done = results.flatMap(({ dueAt, id }) => (dueAt === null ? id : []))
@@ -170,16 +173,21 @@ function heldBy({ isHeld, at }: NextTry, { message }: Said): Pick<Result, 'statu
 }
 
 /** What comes after the hand-over itself: suppressions, and the events of upstreams that are ourselves. */
-async function follow(tx: Db, needs: SettleNeeds, due: DueRow, result: Result | undefined): Promise<void> {
+function followUp(needs: SettleNeeds, due: DueRow, result: Result | undefined) {
   const at = result?.at ?? needs.now()
   const told = { id: due.id, accountId: due.account_id, recipient: due.recipient, at }
-  if (result?.bounce) return applyBounce(tx, told, result.bounce)
-  if (result?.status !== 'sent') return
+  const { bounce } = result ?? {}
+  if (bounce) return (tx: Db) => applyBounce(tx, told, bounce)
+  if (result?.status !== 'sent') return undefined
   const act = actOf(due.recipient)
+  if (!act && due.mode !== 'test' && needs.transport.kind !== 'capture') return undefined
+  return (tx: Db) => actOut(tx, due, told, act)
+}
+
+async function actOut(tx: Db, due: DueRow, told: Told, act: Act | undefined): Promise<void> {
   if (act === 'hard-bounce') return recordBounce(tx, told, simulated.hardBounce, simulatedVerdicts.hard)
   if (act === 'soft-bounce') return recordBounce(tx, told, simulated.softBounce, simulatedVerdicts.soft)
-  if (!act && due.mode !== 'test' && needs.transport.kind !== 'capture') return
   await recordDelivery(tx, told, '250 2.0.0 captured')
   if (act === 'complaint') await recordComplaint(tx, told, 'abuse')
-  if (act) await actOutActivity(tx, due, act, at)
+  if (act) await actOutActivity(tx, due, act, told.at)
 }

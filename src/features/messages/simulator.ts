@@ -42,11 +42,12 @@ const acts: Act[] = [
   'proxy',
 ]
 
+const atSimulator = `@${simulatorDomain}`
+
 /** The act named by an address of the simulator; unknown names succeed. */
 export function actOf(recipient: string): Act | undefined {
-  const [local = '', domain] = recipient.split('@')
-  if (domain !== simulatorDomain) return undefined
-  const name = local.split('+')[0]
+  if (!recipient.endsWith(atSimulator)) return undefined
+  const [name] = recipient.slice(0, -atSimulator.length).split('+')
   return acts.find((act) => act === name) ?? 'success'
 }
 

@@ -4,7 +4,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
-import { insertEventsLast } from '../../messages/delivery-queries.ts'
+import { insertEvents } from '../../messages/delivery-queries.ts'
 import {
   type Outgoing,
   type Queued,
@@ -66,7 +66,7 @@ async function recordBlocked(db: Db, queued: (Queued | Refusal)[], reasons: Reas
       data,
     }
   })
-  if (events.length > 0) await insertEventsLast(db, events)
+  if (events.length > 0) await insertEvents({ run: db.runLast }, events)
 }
 
 /** Thrown where some of its messages are written already: the call then goes alone, and nothing of it is kept. */
