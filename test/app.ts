@@ -4,9 +4,10 @@ import { after } from 'node:test'
 import pg from 'pg'
 import { insertAccount } from '../src/features/accounts/account/queries.ts'
 import { type KeyRestrictions, makeKey, unrestricted } from '../src/features/accounts/keys/make-key.ts'
+import type { TrackingKeys } from '../src/features/messages/tracking/tokens.ts'
 import { type Log, silentLog } from '../src/kernel/log.ts'
 import type { Operation } from '../src/kernel/operation.ts'
-import { readConfig } from '../src/main/config.ts'
+import { type Config, readConfig } from '../src/main/config.ts'
 import { openDelivery } from '../src/main/delivery.ts'
 import { openSmsDelivery } from '../src/main/sms.ts'
 import { openWebhooks } from '../src/main/webhooks.ts'
@@ -87,30 +88,24 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
   const config = readConfig({ DATABASE_URL: databaseUrl, POSTHORN_DNS: nobodyAnswers, ...options.env })
   const trackingKeys = await openTrackingKeys(pools.db)
   const now = options.now ?? (() => new Date())
-  const delivery =
-    options.deliver &&
-    (await openDelivery({ config, db: pools.db, log, now, trackingKeys, baseUrl: 'http://test' }))
-  const sms = options.sms && (await openSmsDelivery({ config, db: pools.db, log, now }))
-  const webhooks = options.webhooks && openWebhooks({ config, pools, log, now })
+  let wake = () => {}
   const service = await openService({
     config,
     pools,
     log,
     strict: true,
     baseUrl: 'http://test',
-    afterAct: () => {
-      delivery?.wake()
-      if (sms) sms.wake()
-    },
+    afterAct: () => wake(),
     trackingKeys,
     ...options,
   })
+  // As at a start: what works in the background begins when the service is put together.
+  const background = await startBackground(options, { config, pools, log, now, trackingKeys })
+  wake = background.wake
   const url = `http://127.0.0.1:${await service.http.listen('127.0.0.1', 0)}`
   after(async () => {
     await service.http.close()
-    await delivery?.stop()
-    if (sms) await sms.stop()
-    if (webhooks) await webhooks.stop()
+    await background.stop()
     await pools.close()
   })
   const makers = makersFor(pools)
@@ -125,6 +120,27 @@ export async function makeApp(options: AppOptions = {}): Promise<App> {
     makeAccount: makers.makeAccount,
     makeKey: (restrictions, account = accountId) => makers.makeKey(account, restrictions),
     call: (method, path, given = {}) => call(url, method, path, { key, ...given }),
+  }
+}
+
+type Parts = { config: Config; pools: Pools; log: Log; now: () => Date; trackingKeys: TrackingKeys }
+
+async function startBackground(options: AppOptions, { config, pools, log, now, trackingKeys }: Parts) {
+  const { db } = pools
+  const delivery =
+    options.deliver && (await openDelivery({ config, db, log, now, trackingKeys, baseUrl: 'http://test' }))
+  const sms = options.sms && (await openSmsDelivery({ config, db, log, now }))
+  const webhooks = options.webhooks && openWebhooks({ config, pools, log, now })
+  return {
+    wake() {
+      delivery?.wake()
+      sms?.wake()
+    },
+    async stop() {
+      await delivery?.stop()
+      await sms?.stop()
+      await webhooks?.stop()
+    },
   }
 }
 

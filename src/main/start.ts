@@ -1,23 +1,15 @@
 // The service from start to stop.
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
-import { startJobs } from '../kernel/job.ts'
 import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, refuseSamePorts, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { migrateOpened, type OpenedDatabase, openDatabase } from './database.ts'
-import { openDelivery } from './delivery.ts'
-import { domainNeeds } from './domain-operations.ts'
-import { jobsFor } from './jobs.ts'
-import { openUnsubscribeKeys } from './link-keys.ts'
-import { openMediaJob } from './media.ts'
-import { openWatching, outreachJobsFor } from './outreach.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { openSecretKeys, strangeKeys } from './secret-key.ts'
 import { listenFault, resolverAddresses } from './setting-faults.ts'
-import { openSmsDelivery } from './sms.ts'
 import { sparePort } from './spare-port.ts'
-import { openWebhooks } from './webhooks.ts'
-import { dnsOf, openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
+import { openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
+import { startWorkers, type Workers } from './workers.ts'
 
 export const roles = ['api', 'smtp', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -68,44 +60,30 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
   // Links in answers and messages carry the port, so it must be known first.
   const port = config.port || (await sparePort(config.host))
   const baseUrl = baseUrlOf(config, port)
-  const trackingKeys = await openTrackingKeys(pools.db)
-  const shared = { config, log, trackingKeys, baseUrl }
-  const now = () => new Date()
-  let wake: (() => void) | undefined
-  if (roles.includes('worker')) {
-    const delivery = await openDelivery({ ...shared, db: pools.db, now })
-    const { transport } = delivery
-    const unsubscribeKeys = openUnsubscribeKeys(config)
-    const domains = domainNeeds(config, { dns: dnsOf(config), log })
-    const { auditDays } = config
-    const about = { transport, log, now, baseUrl, unsubscribeKeys, domains, auditDays }
-    const jobs = jobsFor({ ...about, wake: delivery.wake })
-    const outreach = outreachJobsFor(config, { log, now, baseUrl })
-    const all = [...jobs, ...outreach, openMediaJob(config, log)]
-    const running = startJobs(all, { db: pools.db, log, now })
-    const webhooks = openWebhooks({ config, pools, log, now })
-    const sms = await openSmsDelivery({ config, db: pools.db, log, now })
-    const watching = openWatching(config, { db: pools.db, log, now })
-    stops.push(delivery.stop, sms.stop, webhooks.stop, running.stop, watching.stop)
-    wake = () => {
-      delivery.wake()
-      sms.wake()
-    }
-  }
+  const shared = { config, log, trackingKeys: await openTrackingKeys(pools.db), baseUrl, pools }
+  let workers: Workers | undefined
+  const afterAct = () => workers?.wake()
+  // What takes requests ends before what works on them.
+  stops.push(async () => workers?.stop())
   // Where this process runs no relay, another one with the same settings does.
   let relay = relayFacts(config)
   if (roles.includes('smtp')) {
-    const running = await startRelay({ config, pools, log, strict: false, afterAct: wake })
+    const running = await startRelay({ config, pools, log, strict: false, afterAct })
     stops.push(() => running.close())
     relay = { ...relay, port: running.port }
   }
   const smtp = roles.includes('smtp') ? relayAddress(relay) : undefined
-  if (!roles.includes('api')) return { url: undefined, smtp }
-  const service = await openService({ ...shared, pools, strict: false, afterAct: wake, relay })
+  const service = roles.includes('api')
+    ? await openService({ ...shared, strict: false, afterAct, relay })
+    : undefined
   stops.push(async () => {
-    service.beginStopping()
-    await service.http.close()
+    service?.beginStopping()
+    await service?.http.close()
   })
+  // Only now: putting the service together keeps the thread busy, for seconds on a slow machine, and whoever waits
+  // for a connection to the database meanwhile would run out of time.
+  if (roles.includes('worker')) workers = await startWorkers(shared)
+  if (!service) return { url: undefined, smtp }
   await service.http.listen(config.host, port).catch(listenFault(config.host, { POSTHORN_PORT: port }))
   return { url: baseUrl, smtp }
 }
