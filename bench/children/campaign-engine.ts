@@ -6,7 +6,7 @@ import { campaignJobs } from '../../src/features/campaigns/sending/jobs.ts'
 import { unsubscribeKeysOf } from '../../src/features/contacts/unsubscribe/tokens.ts'
 import { captureTransport } from '../../src/features/messages/capture.ts'
 import { startDelivery } from '../../src/features/messages/deliver.ts'
-import { trackHtml } from '../../src/features/messages/tracking/track-message.ts'
+import { trackingOf } from '../../src/features/messages/tracking/track-message.ts'
 import { startJobs } from '../../src/kernel/job.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { openPools, openTrackingKeys } from '../../src/main/wire.ts'
@@ -33,7 +33,7 @@ const engine = startDelivery({
   retryFactor: 1,
   leaseSeconds: 180,
   findDkimKeys: async () => dkim,
-  track: (due, html) => trackHtml({ db, keys, baseUrl }, due, html),
+  trackingOf: (due) => trackingOf({ db, keys, baseUrl }, due),
   campaigns: campaignMail({ db, unsubscribeKeys: async () => unsubscribe, baseUrl }),
 })
 const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })

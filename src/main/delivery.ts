@@ -6,7 +6,7 @@ import { dkimKeyFinder } from '../features/messages/dkim-keys.ts'
 import { lanes } from '../features/messages/model.ts'
 import { linkFiller } from '../features/messages/recipient-links.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
-import { trackHtml } from '../features/messages/tracking/track-message.ts'
+import { trackingOf } from '../features/messages/tracking/track-message.ts'
 import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Transport } from '../kernel/ports.ts'
@@ -43,7 +43,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     leaseSeconds: config.leaseSeconds,
     findDkimKeys: dkimKeyFinder({ db, secretKeys }),
     secretKeys,
-    track: (due, html) => trackHtml({ db, keys: trackingKeys, baseUrl }, due, html),
+    trackingOf: (due) => trackingOf({ db, keys: trackingKeys, baseUrl }, due),
     fillIn: linkFiller({ unsubscribeKeys, baseUrl }),
     campaigns: campaignMail({ db, baseUrl, unsubscribeKeys }),
   })

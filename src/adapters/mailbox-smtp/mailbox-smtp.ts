@@ -14,7 +14,7 @@ export type MailboxSmtpOptions = {
   timeouts?: { connectMs?: number; replyMs?: number }
 }
 
-type Letter = { from: string; to: string; wire: Buffer; size: number }
+type Letter = { from: string; to: string; wire: string; size: number }
 
 export function openMailboxSmtp(options: MailboxSmtpOptions): MailboxSender {
   return {

@@ -8,8 +8,8 @@ export type Answer = { reply: Reply; loss?: undefined } | { loss: Loss; reply?: 
 
 /** A connection on which every reply belongs to the oldest command without one. */
 export type Channel = {
-  /** `flushed` hears whether the operating system took all the bytes. */
-  write(bytes: string | Buffer, flushed?: (whole: boolean) => void): void
+  /** One octet a character; `flushed` hears whether the operating system took all the bytes. */
+  write(bytes: string, flushed?: (whole: boolean) => void): void
   /** What is written inside leaves in as few packets as possible. */
   together(write: () => void): void
   answer(withinMs: number): Promise<Answer>
@@ -32,7 +32,7 @@ export function openChannel(socket: Socket, peer: string): Channel {
   let timer: NodeJS.Timeout | undefined
   let timed: number | undefined
   let loss: Loss | undefined
-  let held: Buffer[] | undefined
+  let held: string | undefined
 
   /** The time runs for the oldest command; one timer goes on while its length stays the same. */
   const arm = () => {
@@ -90,15 +90,15 @@ export function openChannel(socket: Socket, peer: string): Channel {
 
   return {
     write(bytes, flushed) {
-      if (held) held.push(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
-      else writeTo(socket, bytes, flushed)
+      if (held === undefined) writeTo(socket, bytes, flushed)
+      else held += bytes
     },
     together(write) {
-      held = []
+      held = ''
       write()
       const all = held
       held = undefined
-      if (all.length > 0) writeTo(socket, Buffer.concat(all))
+      if (all !== '') writeTo(socket, all)
     },
     answer: (withinMs) => expect(withinMs, false),
     lastAnswer: (withinMs) => expect(withinMs, true),
@@ -110,7 +110,7 @@ export function openChannel(socket: Socket, peer: string): Channel {
   }
 }
 
-function writeTo(socket: Socket, bytes: string | Buffer, flushed?: (whole: boolean) => void) {
+function writeTo(socket: Socket, bytes: string, flushed?: (whole: boolean) => void) {
   if (socket.destroyed) return flushed?.(false)
   socket.write(bytes, 'latin1', flushed && ((error) => flushed(!error)))
 }

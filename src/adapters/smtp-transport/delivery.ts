@@ -8,7 +8,7 @@ export type Job = {
   from: string
   to: string
   size: number
-  wire: Buffer
+  wire: string
   retried: boolean
   settle(outcome: Outcome): void
 }
@@ -129,10 +129,10 @@ type Written = { handed: boolean; left: boolean }
 const whole: Written = { handed: true, left: true }
 
 /** Stops where the connection breaks or the server answers before its time. */
-async function writePieces(channel: Channel, wire: Buffer, answer: Promise<Answer>): Promise<Written> {
+async function writePieces(channel: Channel, wire: string, answer: Promise<Answer>): Promise<Written> {
   const answered = answer.then(() => false)
   for (let at = 0; at < wire.length; at += pieceSize) {
-    const piece = wire.subarray(at, at + pieceSize)
+    const piece = wire.slice(at, at + pieceSize)
     const flushed = new Promise<boolean>((resolve) => channel.write(piece, resolve))
     if (!(await Promise.race([flushed, answered])))
       return { handed: at + pieceSize >= wire.length, left: false }

@@ -93,7 +93,7 @@ test('a transport at rest does not keep the process alive', async (t) => {
   const server = await serve(t, { offers })
   const script = fileURLToPath(new URL('fixtures/send-and-leave.ts', import.meta.url))
   const args = ['--import', 'tsx', script, server.url]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
   assert.equal(stdout, 'accepted')
 })
 

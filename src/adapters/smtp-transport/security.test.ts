@@ -197,6 +197,6 @@ test('a secured transport at rest does not keep the process alive', async (t) =>
   const { named } = await library(t)
   const script = fileURLToPath(new URL('fixtures/send-and-leave.ts', import.meta.url))
   const args = ['--import', 'tsx', script, `smtp://${named}?tls=required`, certificate.cert]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
   assert.equal(stdout, 'accepted')
 })

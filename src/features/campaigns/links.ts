@@ -9,14 +9,14 @@ export type LinkNeeds = { keys: UnsubscribeKeys; baseUrl: string }
 
 type Of = { accountId: string; campaignId: string; email: string; messageId: string }
 
-/** For one recipient of a real send. */
-export function campaignLinks({ keys, baseUrl }: LinkNeeds, of: Of): Links {
+/** For one recipient of a real send; without the page where nothing leads to it. */
+export function campaignLinks({ keys, baseUrl }: LinkNeeds, of: Of, readsMirror = true): Links {
   const { accountId, email, messageId } = of
   const token = writeUnsubscribeToken(keys, { accountId, email, messageId })
   return {
     unsubscribe: `${baseUrl}/u/${token}`,
     preferences: `${baseUrl}/preferences/${token}`,
-    mirror: mirrorUrl({ keys, baseUrl }, of),
+    mirror: readsMirror ? mirrorUrl({ keys, baseUrl }, of) : '',
   }
 }
 

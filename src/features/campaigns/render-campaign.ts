@@ -43,6 +43,8 @@ export type CompiledCampaign = {
   toName: CompiledTemplate
   replyTo: Address[] | undefined
   utm: Utm | undefined
+  /** Something leads to the message as a page. */
+  readsMirror: boolean
 }
 
 export type CampaignRecipient = {
@@ -73,8 +75,7 @@ export type RenderedCampaign = {
 export function compileCampaign(campaign: CampaignContent, names: Names): CompiledCampaign {
   const { subject, ab_test, sender, text } = campaign
   const compileText = (source: string) => compileTemplate(withValues(source, names), 'text')
-  return {
-    campaign,
+  const templates = {
     subjects: {
       A: compileText(ab_test?.subjectA ?? subject),
       B: compileText(ab_test?.subjectB ?? subject),
@@ -83,20 +84,30 @@ export function compileCampaign(campaign: CampaignContent, names: Names): Compil
     text: text === null ? undefined : compileText(textSource(text)),
     senderName: compileTemplate(sender.name ?? '', 'text'),
     toName: compileTemplate(toFieldSource(campaign.to_field), 'text'),
-    replyTo: replyToOf(campaign),
-    utm: utmOf(campaign),
   }
+  const { subjects, html, senderName, toName } = templates
+  const all = [subjects.A, subjects.B, html, templates.text, senderName, toName]
+  const readsMirror = all.some((each) => each?.variables.some((name) => /^mirror\b/.test(name)))
+  return { campaign, ...templates, replyTo: replyToOf(campaign), utm: utmOf(campaign), readsMirror }
 }
 
 export async function renderCampaign(
   compiled: CompiledCampaign,
   recipient: CampaignRecipient,
 ): Promise<RenderedCampaign> {
-  const { campaign } = compiled
-  const scope = scopeOf(campaign, recipient)
+  const scope = scopeOf(compiled.campaign, recipient)
   const body = await renderBody(compiled, scope, recipient.links)
+  return { ...body, ...(await renderHead(compiled, scope, recipient)) }
+}
+
+/** All but the bodies. */
+export async function renderHead(
+  compiled: CompiledCampaign,
+  scope: TemplateScope,
+  recipient: CampaignRecipient,
+): Promise<Omit<RenderedCampaign, 'html' | 'text' | 'isFooterAdded'>> {
+  const { campaign } = compiled
   return {
-    ...body,
     from: named(campaign.sender.email, await compiled.senderName.render(scope)),
     to: named(recipient.email, await compiled.toName.render(scope)),
     replyTo: compiled.replyTo,
@@ -125,7 +136,7 @@ async function renderBody({ html, text, utm }: CompiledCampaign, scope: Template
   const whole = isFooterAdded ? withFooter(rendered, automaticFooter(links.unsubscribe)) : rendered
   const plain = text && storable(await text.render(scope))
   return {
-    html: utm ? tagLinks(whole, utm, links) : whole,
+    html: utm ? tagLinks(whole, utm, [links.unsubscribe, links.preferences, links.mirror]) : whole,
     text: plain === undefined || hasLink(plain, links) ? plain : `${plain}\n\n${links.unsubscribe}\n`,
     isFooterAdded,
   }

@@ -28,7 +28,8 @@ describe('sendTest', async () => {
     )
 
   test('sends what the real one would be, marked, untracked and uncounted', async () => {
-    await post('/v3/contacts', { email: 'anna@example.com', attributes: { FIRSTNAME: 'Anna' } })
+    const made = await post('/v3/contacts', { email: 'anna@example.com', attributes: { FIRSTNAME: 'Anna' } })
+    assert.equal(made.status, 201, made.text)
     const id = await create({
       htmlContent: '<p>Dear {{ contact.FIRSTNAME }}</p><a href="https://a.example">a</a>',
     })

@@ -1,6 +1,5 @@
 // Marks for the customer's own web statistics, put onto the links of a campaign.
 import { rewriteHtml } from '../messages/tracking/rewrite.ts'
-import type { Links } from './links.ts'
 import type { CampaignContent } from './render-campaign.ts'
 
 /** Names and values, ready for a query. */
@@ -26,8 +25,8 @@ export function utmOf({ id, extras }: Pick<CampaignContent, 'id' | 'extras'>): U
   )
 }
 
-export function tagLinks(html: string, utm: Utm, { unsubscribe, preferences, mirror }: Links): string {
-  const own = [unsubscribe, preferences, mirror]
+/** But for the service's own. */
+export function tagLinks(html: string, utm: Utm, own: string[]): string {
   return rewriteHtml(html, { click: (url) => tagged(url, utm), except: (url) => own.includes(url) })
 }
 

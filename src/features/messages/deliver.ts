@@ -89,7 +89,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       )
     for (const due of found) {
       const { attempts = 1, since } = claims.get(due.id) ?? {}
-      waiting.push({ ...due, attempts, leaseEnds, due_from: since ?? due.due_from })
+      waiting.push(Object.assign(due, { attempts, leaseEnds, due_from: since ?? due.due_from }))
     }
     if (claimed.length === 0) await idle()
   }
@@ -244,7 +244,7 @@ async function compose(
   due.renderedSubject = written.subject
   // The simulator clicks on what the message holds.
   if (actOf(due.recipient)) due.parts = written.parts
-  return composeDue(needs, { ...due, ...written }, transport)
+  return composeDue(needs, due, transport, written)
 }
 
 /** A message that cannot be written down would come back at every lease for ever. Without the database, it waits. */

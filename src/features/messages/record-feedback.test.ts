@@ -72,7 +72,7 @@ function runEngine(more: Partial<Transport> = {}) {
     retryFactor: 1,
     leaseSeconds: 60,
     findDkimKeys: async () => [],
-    track: async (_due, html) => html,
+    trackingOf: async () => ({}),
   })
   return { sent, stop: engine.stop }
 }

@@ -2,6 +2,7 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Outcome, Said } from '../../kernel/ports.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
+import type { Sheets } from './compose-message.ts'
 import {
   type AttachmentRow,
   type DueRow,
@@ -34,10 +35,13 @@ export type HandedOver = {
   eventId: string
 }
 
+/** Without bodies where the sheets hold them. */
+export type Written = { parts: Parts; subject: string; files?: AttachmentRow[]; sheets?: Sheets }
+
 /** What campaigns add to delivery, which knows nothing of them. */
 export type CampaignMail = {
   /** What the recipient gets; nothing when the campaign is not being sent any more. */
-  write(due: DueRow): Promise<{ parts: Parts; subject: string; files?: AttachmentRow[] } | undefined>
+  write(due: DueRow): Promise<Written | undefined>
   /** Takes those out of the queue whose campaign was interrupted, before anything else in the transaction. */
   interrupt(tx: Db, messageIds: string[]): Promise<void>
 }

@@ -6,7 +6,9 @@ import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
-import type { CampaignMail } from '../../messages/settle.ts'
+import type { CampaignMail, Written } from '../../messages/settle.ts'
+import { actOf } from '../../messages/simulator.ts'
+import { environmentOf } from '../../messages/templates/compile.ts'
 import { htmlSource, type Names } from '../campaign-source.ts'
 import { campaignLinks } from '../links.ts'
 import {
@@ -14,9 +16,12 @@ import {
   type CompiledCampaign,
   compileCampaign,
   renderCampaign,
+  renderHead,
+  scopeOf,
   type Variant,
 } from '../render-campaign.ts'
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
+import { type CampaignSheets, campaignSheets } from './campaign-sheets.ts'
 import { findFile } from './file-queries.ts'
 import { interruptedReason } from './follow-campaigns.ts'
 import {
@@ -29,7 +34,7 @@ import {
 
 export type MailNeeds = { db: Db; unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
 
-type Running = { compiled: CompiledCampaign; modifiedAt: number }
+type Running = { compiled: CompiledCampaign; sheets: CampaignSheets | undefined; modifiedAt: number }
 type Known = { askedAt: number; running: Promise<Running | undefined> }
 
 // So long a pause may go unnoticed.
@@ -82,7 +87,8 @@ async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Runnin
   const last = await before?.running
   if (last?.modifiedAt === modifiedAt) return last
   const names = await attributeNames(db, ref.account_id)
-  return { compiled: compileWithText(await findContent(db, ref), names), modifiedAt }
+  const compiled = compileWithText(await findContent(db, ref), names)
+  return { compiled, sheets: campaignSheets(compiled), modifiedAt }
 }
 
 /** The sender was the account's when the send began; where it is no more, nothing further goes out in its name. */
@@ -115,17 +121,29 @@ function compileWithText(content: CampaignContent, names: Names): CompiledCampai
   return compileCampaign({ ...content, text: textFromHtml(html) }, names)
 }
 
-async function write({ unsubscribeKeys, baseUrl }: MailNeeds, { compiled }: Running, due: DueRow) {
+async function write(
+  { unsubscribeKeys, baseUrl }: MailNeeds,
+  { compiled, sheets }: Running,
+  due: DueRow,
+): Promise<Written> {
   const { account_id, id, recipient, campaign_id, list_id, attributes } = due
   const of = { accountId: account_id, campaignId: campaign_id ?? '', email: recipient, messageId: id }
-  const { from, to, replyTo, subject, html, text, headers } = await renderCampaign(compiled, {
+  const reader = {
     email: recipient,
     attributes: attributes ?? {},
-    links: campaignLinks({ keys: await unsubscribeKeys(), baseUrl }, of),
+    links: campaignLinks({ keys: await unsubscribeKeys(), baseUrl }, of, compiled.readsMirror),
     listId: list_id,
     variant: variantOf(compiled, due),
-  })
-  return { parts: { from, to: [to], replyTo, html, text, headers }, subject }
+  }
+  // The simulator reads what it is sent.
+  if (!sheets || actOf(recipient)) {
+    const { subject, isFooterAdded: _, to, ...parts } = await renderCampaign(compiled, reader)
+    return { parts: { ...parts, to: [to] }, subject }
+  }
+  const scope = scopeOf(compiled.campaign, reader)
+  const { subject, to, ...parts } = await renderHead(compiled, scope, reader)
+  const environment = environmentOf(scope)
+  return { parts: { ...parts, to: [to] }, subject, sheets: { ...sheets, environment } }
 }
 
 /** The rest of an A/B test was given the winner's subject when it was released. */

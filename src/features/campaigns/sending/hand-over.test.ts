@@ -49,7 +49,7 @@ const engine = startDelivery({
   retryFactor: 0.01,
   leaseSeconds: 60,
   findDkimKeys: async () => [],
-  track: async (_, html) => html,
+  trackingOf: async () => ({}),
   campaigns: campaignMail({ db, unsubscribeKeys: async () => keys, baseUrl: 'https://mail.test' }),
 })
 const fetched: string[] = []

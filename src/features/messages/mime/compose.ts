@@ -2,6 +2,7 @@
 import { addressField, dateField, type MailAddress, plainField, textField } from './fields.ts'
 import { partOf } from './parts.ts'
 import { refuseUnsafe } from './refuse.ts'
+import type { Encoded } from './transfer.ts'
 
 export type { MailAddress } from './fields.ts'
 
@@ -14,8 +15,8 @@ export type Mail = {
   cc?: MailAddress[]
   replyTo?: MailAddress[]
   subject: string
-  html?: string
-  text?: string
+  html?: string | Encoded
+  text?: string | Encoded
   /** Extra headers, already permitted by the caller. */
   headers: [name: string, value: string][]
   attachments: MailAttachment[]

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { Mail, MailAttachment } from './compose.ts'
 import { fold } from './fields.ts'
 import { fallbackName, filenameParameters } from './parameters.ts'
-import { base64Lines, encodeText } from './transfer.ts'
+import { base64Lines, type Encoded, encodeText } from './transfer.ts'
 
 /** `head` holds its own header lines, `body` what follows the blank line; both are ASCII. */
 export type Part = { head: string; body: string }
@@ -26,8 +26,8 @@ export function partOf(mail: Mail): Part {
   return multipart('mixed', `m${seed}`, [multipart('alternative', `a${seed}`, alternatives), ...others])
 }
 
-function textPart(subtype: 'plain' | 'html', text: string): Part {
-  const { encoding, body } = encodeText(text)
+function textPart(subtype: 'plain' | 'html', text: string | Encoded): Part {
+  const { encoding, body } = typeof text === 'string' ? encodeText(text) : text
   const head = `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`
   return { head, body }
 }

@@ -3,7 +3,7 @@ import { type Template, toValueSync } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
 import { analyse } from './analyse.ts'
 import { contextFor, engines, type Kind, printers } from './engine.ts'
-import { fastTemplate } from './fast-path.ts'
+import { joined, type TemplatePart, templateParts } from './fast-path.ts'
 import { faultOf } from './fault.ts'
 import { parse } from './parse.ts'
 import { readPath } from './values.ts'
@@ -20,6 +20,8 @@ export type TemplateScope = {
 
 export type CompiledTemplate = {
   render(scope: TemplateScope): Promise<string>
+  /** Of one that only puts values into a text: the text and the values, in their order. */
+  parts: TemplatePart[] | undefined
   /** The variables it reads, as dotted paths. */
   variables: string[]
   /** Those that leave a hole when they are absent, as lists of keys. */
@@ -31,19 +33,24 @@ export function compileTemplate(source: string, kind: Kind): CompiledTemplate {
   try {
     const templates = parse(engines[kind], source)
     const { reads, needs } = analyse(templates)
-    const run = fastTemplate(templates, printers[kind]) ?? slowTemplate(templates, kind)
-    return { render: renderWith(run), variables: reads.map((path) => path.join('.')), needs }
+    const parts = templateParts(templates, printers[kind])
+    const run = parts
+      ? (environment: Environment) => joined(parts, environment)
+      : slowTemplate(templates, kind)
+    const variables = reads.map((path) => path.join('.'))
+    return { render: renderWith(run, reads.length > 0), parts, variables, needs }
   } catch (error) {
     throw faultOf(error)
   }
 }
 
-type Run = (environment: Record<string, unknown>) => string
+export type Environment = Record<string, unknown>
+type Run = (environment: Environment) => string
 
-function renderWith(run: Run): CompiledTemplate['render'] {
+function renderWith(run: Run, readsAny: boolean): CompiledTemplate['render'] {
   return async (scope) => {
     try {
-      return run(environmentOf(scope))
+      return run(readsAny ? environmentOf(scope) : nothing)
     } catch (error) {
       throw faultOf(error)
     }
@@ -58,7 +65,7 @@ export function slowTemplate(templates: Template[], kind: Kind): Run {
 }
 
 /** What the template sees: no prototype, the provider's names for the links, its words for the constants. */
-export function environmentOf(scope: TemplateScope): Record<string, unknown> {
+export function environmentOf(scope: TemplateScope): Environment {
   return Object.assign(Object.create(null), constants, scope, {
     unsubscribe: scope.unsubscribe ?? scope.unsubscribe_url,
     update_profile: scope.update_profile ?? scope.preferences_url,
@@ -66,6 +73,7 @@ export function environmentOf(scope: TemplateScope): Record<string, unknown> {
 }
 
 const constants = { True: true, False: false, None: null }
+const nothing = environmentOf({})
 
 /** The variables that the template would print as nothing. */
 export function missingVariables(compiled: CompiledTemplate, scope: TemplateScope): string[] {

@@ -10,35 +10,36 @@ import { printed, readPath } from './values.ts'
 
 type Environment = Record<string, unknown>
 type Read = (environment: Environment) => unknown
-type Part = string | ((environment: Environment) => string)
 
-export type FastTemplate = (environment: Environment) => string
+/** Where a value is put in: a variable as it stands has a name; one that may be markup is not escaped. */
+export type Gap = { print: (environment: Environment) => string; name?: string; mayBeMarkup: boolean }
+export type TemplatePart = string | Gap
 
 /** Nothing where the template needs the library. */
-export function fastTemplate(
+export function templateParts(
   templates: Template[],
   print: (value: unknown) => string,
-): FastTemplate | undefined {
-  const parts: Part[] = []
+): TemplatePart[] | undefined {
+  const parts: TemplatePart[] = []
   for (const template of templates) {
     if (template instanceof CommentTag) continue
     const part = partOf(template, print)
     if (part === undefined) return undefined
     parts.push(part)
   }
-  return (environment) => joined(parts, environment)
+  return parts
 }
 
-function joined(parts: Part[], environment: Environment): string {
+export function joined(parts: TemplatePart[], environment: Environment): string {
   let text = ''
   for (const part of parts) {
-    text += typeof part === 'string' ? part : part(environment)
+    text += typeof part === 'string' ? part : part.print(environment)
     refuseTooLarge(text.length)
   }
   return text
 }
 
-function partOf(template: Template, print: (value: unknown) => string): Part | undefined {
+function partOf(template: Template, print: (value: unknown) => string): TemplatePart | undefined {
   if (TypeGuards.isHTMLToken(template.token)) return template.token.getContent()
   if (!(template instanceof Output)) return undefined
   const { initial, filters } = template.value
@@ -47,19 +48,21 @@ function partOf(template: Template, print: (value: unknown) => string): Part | u
   if (!source) return undefined
   // The library has put its escaping at the end, unless the last filter's text is finished.
   const isFinished = filters.at(-1)?.raw === true
-  let read = source
-  for (const { name, args } of isFinished ? filters : filters.slice(0, -1)) {
+  const asked = isFinished ? filters : filters.slice(0, -1)
+  let { read } = source
+  for (const { name, args } of asked) {
     const filtered = withFilter(read, name, args)
     if (!filtered) return undefined
     read = filtered
   }
   const write = isFinished ? printed : print
-  return (environment) => write(read(environment))
+  const name = asked.length === 0 ? source.name : undefined
+  return { print: (environment) => write(read(environment)), name, mayBeMarkup: isFinished }
 }
 
 function withFilter(read: Read, name: string, args: unknown[]): Read | undefined {
   const filter = filterOf(name)
-  const readers = args.map((each) => (Array.isArray(each) ? undefined : readOf(each as Token)))
+  const readers = args.map((each) => (Array.isArray(each) ? undefined : readOf(each as Token)?.read))
   if (!filter || !readers.every((each) => each !== undefined)) return undefined
   const [first, ...more] = readers
   if (!first) return (environment) => filter(read(environment))
@@ -72,13 +75,13 @@ function filterOf(name: string): PureFilter | undefined {
   return Object.hasOwn(finishedFilters, name) ? finishedFilters[name] : undefined
 }
 
-function readOf(token: Token): Read | undefined {
+function readOf(token: Token): { read: Read; name?: string } | undefined {
   if (TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token)) {
     const { content } = token
-    return () => content
+    return { read: () => content }
   }
   if (!TypeGuards.isPropertyAccessToken(token) || token.variable) return undefined
   const path = token.props.map(staticKey)
   if (typeof path[0] !== 'string' || path.includes(undefined)) return undefined
-  return (environment) => readPath(environment, path)
+  return { read: (environment) => readPath(environment, path), name: path.join('.') }
 }

@@ -33,7 +33,7 @@ export function linksOf(html: string): string[] {
 
 type Change = { start: number; end: number; text: string }
 
-const isLink = (name: string) => name === 'a' || name === 'area'
+export const isLink = (name: string) => name === 'a' || name === 'area'
 const isOfInterest = (name: string) => isLink(name) || name === 'body'
 
 type LinkRule = { click: (url: string) => string; except: Rewriting['except'] }
@@ -87,7 +87,8 @@ const reserved: Record<string, string> = {
   '>': '&gt;',
 }
 
-const encoded = (text: string) => text.replace(/[&"'<>]/g, (found) => reserved[found] ?? found)
+/** As it stands in an attribute. */
+export const encoded = (text: string) => text.replace(/[&"'<>]/g, (found) => reserved[found] ?? found)
 
 const pixel = (url: string) =>
   `<img src="${encoded(url)}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`

@@ -1,6 +1,6 @@
 import type { Db } from '../../../kernel/db.ts'
 import { readSettingsOf } from '../../accounts/settings/settings.ts'
-import { rewriteHtml } from './rewrite.ts'
+import type { Rewriting } from './rewrite.ts'
 import { clickToken, openToken, type TrackingKeys } from './tokens.ts'
 
 export type TrackNeeds = { db: Db; keys: TrackingKeys; baseUrl: string }
@@ -15,19 +15,15 @@ type Tracked = {
 // A longer link would not fit into a token that every mail program keeps whole.
 const longestLink = 2_000
 
-/** Puts pixel and tracked links in, as the account and the message allow; the account's "off" wins. */
-export async function trackHtml(
-  { db, keys, baseUrl }: TrackNeeds,
-  due: Tracked,
-  html: string,
-): Promise<string> {
+/** What is tracked of a message, as the account and the message allow; the account's "off" wins. */
+export async function trackingOf({ db, keys, baseUrl }: TrackNeeds, due: Tracked): Promise<Rewriting> {
   const settings = await readSettingsOf(db, due.account_id)
   const isAgreed = settings.open_tracking === 'consented_only' && due.tracking_consent === true
   const isOpenTracked = (settings.open_tracking === 'on' || isAgreed) && due.track.opens !== false
   const isClickTracked = settings.click_tracking && due.track.clicks !== false
-  return rewriteHtml(html, {
+  return {
     pixelUrl: isOpenTracked ? `${baseUrl}/t/${openToken(keys, due.id)}.gif` : undefined,
     click: isClickTracked ? (url) => `${baseUrl}/t/${clickToken(keys, due.id, url)}` : undefined,
     except: (url) => url.length > longestLink || url.startsWith(`${baseUrl}/`),
-  })
+  }
 }
