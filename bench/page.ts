@@ -1,4 +1,4 @@
-// docs/benchmarks.md, made from the last figures of every case.
+// docs/benchmarks.md: a section for the last run of every case.
 import { cpus, totalmem } from 'node:os'
 import type { Figure } from './figure.ts'
 import { limits } from './limits.ts'
@@ -6,7 +6,7 @@ import { limits } from './limits.ts'
 /** Of one case: what was measured last, and on which day. */
 export type Measured = { case: string; on: string; figures: Figure[] }
 
-export function pageOf(measured: Measured[]): string {
+export function pageOf(sections: string[]): string {
   const [processor] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
   return `# Benchmarks
@@ -20,10 +20,16 @@ Node ${process.versions.node}, the embedded PostgreSQL with its defaults for dur
 load, receiver) on the same machine.
 ${limits.machine}
 
-${measured.map(sectionOf).join('\n')}`
+${sections.join('\n')}`
 }
 
-function sectionOf({ case: name, on, figures }: Measured): string {
+/** The sections of a page by their case: the page itself is what is known of runs on other days. */
+export function sectionsIn(page: string): Map<string, string> {
+  const sections = page.split(/^(?=## )/m).slice(1)
+  return new Map(sections.map((text) => [/^## (.*)/.exec(text)?.[1] ?? '', `${text.trimEnd()}\n`]))
+}
+
+export function sectionOf({ case: name, on, figures }: Measured): string {
   return `## ${name}
 
 | what | measured | anchor | measured | ratio | wanted | |

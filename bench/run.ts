@@ -1,5 +1,5 @@
 // npm run bench: every figure as a ratio to an anchor of the same run; a table here, JSON in bench/results, and the
-// last figures of all cases in docs/benchmarks.md.
+// last run of every case in docs/benchmarks.md.
 import { readFile, writeFile } from 'node:fs/promises'
 import { buildChildren } from './build-children.ts'
 import { benchAcceptance } from './cases/acceptance.ts'
@@ -15,7 +15,7 @@ import { benchMemory, benchSending } from './cases/sending.ts'
 import { benchStatistics } from './cases/statistics.ts'
 import { benchWebhooks } from './cases/webhooks.ts'
 import type { Figure } from './figure.ts'
-import { asked, type Measured, pageOf, rate, verdict } from './page.ts'
+import { asked, type Measured, pageOf, rate, sectionOf, sectionsIn, verdict } from './page.ts'
 
 type Case = [name: string, run: () => Promise<Figure[]>, onlyByName?: true]
 const cases: Case[] = [
@@ -63,16 +63,16 @@ console.log(
   `\n${table([['what', 'per second, or as named', 'anchor', 'likewise', 'ratio', 'wanted', ''], ...rows])}`,
 )
 
-/** After each case: the next may take its time, or fail. */
+/** After each case: the next may take its time, or fail. What was not measured now stays as it is on the page. */
 async function keep(): Promise<void> {
-  const kept = 'bench/results/last.json'
-  const before: Measured[] = await readFile(kept, 'utf8').then(JSON.parse, () => [])
-  const last = cases.flatMap(([name]) => {
-    const isOfIt = (one: Measured) => one.case === name
-    return measured.find(isOfIt) ?? before.find(isOfIt) ?? []
+  const page = 'docs/benchmarks.md'
+  const before = sectionsIn(await readFile(page, 'utf8'))
+  const sections = cases.flatMap(([name]) => {
+    const now = measured.find((one) => one.case === name)
+    return now ? sectionOf(now) : (before.get(name) ?? [])
   })
-  await writeFile(kept, `${JSON.stringify(last, null, 2)}\n`)
-  await writeFile('docs/benchmarks.md', pageOf(last))
+  await writeFile('bench/results/last.json', `${JSON.stringify(measured, null, 2)}\n`)
+  await writeFile(page, pageOf(sections))
 }
 
 function table(lines: string[][]): string {

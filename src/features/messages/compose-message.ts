@@ -10,7 +10,7 @@ import type { Parts } from './queue-messages.ts'
 import type { FillIn } from './recipient-links.ts'
 import { withSecret } from './sealed-secret.ts'
 import type { Sheet } from './sheet.ts'
-import type { Environment } from './templates/compile.ts'
+import type { Environment } from './templates/fast-path.ts'
 import { type Rewriting, rewriteHtml } from './tracking/rewrite.ts'
 
 export type FindDkimKeys = (accountId: string, domain: string) => Promise<DkimKey[]>

@@ -3,9 +3,8 @@
 import { storable } from '../../kernel/v3/lenient.ts'
 import { openBody, type Piece, pieceOf } from './mime/quoted-printable.ts'
 import { type Encoded, encodeText } from './mime/transfer.ts'
-import type { Environment } from './templates/compile.ts'
 import { refuseTooLarge } from './templates/engine.ts'
-import type { Gap, TemplatePart } from './templates/fast-path.ts'
+import type { Environment, Gap, TemplatePart } from './templates/fast-path.ts'
 import { encoded, isLink, type Rewriting, rewriteHtml } from './tracking/rewrite.ts'
 import { scanTags } from './tracking/scan-html.ts'
 

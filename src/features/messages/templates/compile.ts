@@ -3,7 +3,7 @@ import { type Template, toValueSync } from 'liquidjs'
 import { LRUCache } from 'lru-cache'
 import { analyse } from './analyse.ts'
 import { contextFor, engines, type Kind, printers } from './engine.ts'
-import { joined, type TemplatePart, templateParts } from './fast-path.ts'
+import { type Environment, joined, type TemplatePart, templateParts } from './fast-path.ts'
 import { faultOf } from './fault.ts'
 import { parse } from './parse.ts'
 import { readPath } from './values.ts'
@@ -44,7 +44,6 @@ export function compileTemplate(source: string, kind: Kind): CompiledTemplate {
   }
 }
 
-export type Environment = Record<string, unknown>
 type Run = (environment: Environment) => string
 
 function renderWith(run: Run, readsAny: boolean): CompiledTemplate['render'] {

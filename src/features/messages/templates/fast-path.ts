@@ -8,7 +8,7 @@ import { printed, readPath } from './values.ts'
 // they become a list of strings and small functions. It is built from the library's own tree, and reads, filters
 // and prints with the very functions that the library is given, so that the result is the same.
 
-type Environment = Record<string, unknown>
+export type Environment = Record<string, unknown>
 type Read = (environment: Environment) => unknown
 
 /** Where a value is put in: a variable as it stands has a name; one that may be markup is not escaped. */
