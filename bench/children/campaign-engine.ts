@@ -33,7 +33,7 @@ const engine = startDelivery({
   retryFactor: 1,
   leaseSeconds: 180,
   findDkimKeys: async () => dkim,
-  trackingOf: (due) => trackingOf({ db, keys, baseUrl }, due),
+  trackingOf: (due) => trackingOf({ keys, baseUrl }, due),
   campaigns: campaignMail({ db, unsubscribeKeys: async () => unsubscribe, baseUrl }),
 })
 const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })

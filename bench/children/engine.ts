@@ -22,7 +22,7 @@ const engine = startDelivery({
   retryFactor: 1,
   leaseSeconds: 180,
   findDkimKeys: async () => keys,
-  trackingOf: async () => ({}),
+  trackingOf: () => ({}),
 })
 await done
 await engine.stop()

@@ -43,7 +43,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     leaseSeconds: config.leaseSeconds,
     findDkimKeys: dkimKeyFinder({ db, secretKeys }),
     secretKeys,
-    trackingOf: (due) => trackingOf({ db, keys: trackingKeys, baseUrl }, due),
+    trackingOf: (due) => trackingOf({ keys: trackingKeys, baseUrl }, due),
     fillIn: linkFiller({ unsubscribeKeys, baseUrl }),
     campaigns: campaignMail({ db, baseUrl, unsubscribeKeys }),
   })

@@ -15,7 +15,7 @@ import { type Rewriting, rewriteHtml } from './tracking/rewrite.ts'
 
 export type FindDkimKeys = (accountId: string, domain: string) => Promise<DkimKey[]>
 /** What of a message is tracked, and by which addresses. */
-export type FindTracking = (due: DueRow) => Promise<Rewriting>
+export type FindTracking = (due: DueRow) => Rewriting
 /** Bodies that were prepared for all recipients, and what to put into them for one. */
 export type Sheets = { html: Sheet; text: Sheet; environment: Environment }
 
@@ -49,7 +49,7 @@ export async function composeDue(
 /** What came composed is sent on as it stands, but for pixel and tracked links. */
 async function trackRelayed({ trackingOf }: ComposeNeeds, due: DueRow, raw: Buffer): Promise<Buffer> {
   if (due.track.opens === false && due.track.clicks === false) return raw
-  return changeHtmlParts(raw, async (html) => rewriteHtml(html, await trackingOf(due)))
+  return changeHtmlParts(raw, async (html) => rewriteHtml(html, trackingOf(due)))
 }
 
 async function composeParts(needs: ComposeNeeds, due: DueRow, content: Content): Promise<Buffer> {
@@ -63,7 +63,7 @@ async function composeParts(needs: ComposeNeeds, due: DueRow, content: Content):
     cc: parts.cc,
     replyTo: parts.replyTo,
     subject,
-    ...(sheets ? await filledBodies(needs, due, sheets) : await writtenBodies(needs, due, parts)),
+    ...(sheets ? filledBodies(needs, due, sheets) : await writtenBodies(needs, due, parts)),
     headers: parts.headers,
     attachments: stored.map((one) => ({
       filename: one.filename,
@@ -79,9 +79,9 @@ async function composeParts(needs: ComposeNeeds, due: DueRow, content: Content):
 
 type Bodies = Pick<Mail, 'html' | 'text'>
 
-async function filledBodies(needs: ComposeNeeds, due: DueRow, sheets: Sheets): Promise<Bodies> {
+function filledBodies(needs: ComposeNeeds, due: DueRow, sheets: Sheets): Bodies {
   const { html, text, environment } = sheets
-  return { html: html(environment, await needs.trackingOf(due)), text: text(environment, {}) }
+  return { html: html(environment, needs.trackingOf(due)), text: text(environment, {}) }
 }
 
 async function writtenBodies(needs: ComposeNeeds, due: DueRow, parts: Parts): Promise<Bodies> {
@@ -91,5 +91,5 @@ async function writtenBodies(needs: ComposeNeeds, due: DueRow, parts: Parts): Pr
   const text = await fillIn(parts.text)
   if (html === undefined) return { text }
   // The text is made from what the author wrote, not from the tracked links.
-  return { html: rewriteHtml(html, await needs.trackingOf(due)), text: text ?? textFromHtml(html) }
+  return { html: rewriteHtml(html, needs.trackingOf(due)), text: text ?? textFromHtml(html) }
 }

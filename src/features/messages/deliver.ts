@@ -68,7 +68,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver))
   const waiting: Due[] = []
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
-  const ahead = needs.pace ? 0 : needs.transport.concurrency
+  const ahead = needs.pace ? 0 : batch / 2
   let isStopping = false
   // No hand-over before this time: the upstream has just said that it takes nobody's mail.
   let pausedUntil = 0
@@ -81,16 +81,13 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const claims = new Map(claimed.map((one) => [one.message_id, one]))
     const leaseEnds = performance.now() + leaseSeconds * 1000
     const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
-    const dead = claimed.filter((one) => !found.some(({ id }) => id === one.message_id))
-    if (dead.length > 0)
-      await leaveQueue(
-        needs.db,
-        dead.map((one) => one.message_id),
-      )
     for (const due of found) {
       const { attempts = 1, since } = claims.get(due.id) ?? {}
+      claims.delete(due.id)
       waiting.push(Object.assign(due, { attempts, leaseEnds, due_from: since ?? due.due_from }))
     }
+    // Nothing is left of these that could be sent.
+    if (claims.size > 0) await leaveQueue(needs.db, [...claims.keys()])
     if (claimed.length === 0) await idle()
   }
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { type Sql, sql } from '../../kernel/sql.ts'
+import type { Settings } from '../accounts/settings/settings.ts'
 import { blockedDomain, blockedSender } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
@@ -84,6 +85,8 @@ export type DueRow = {
   list_id: string | null
   variant: string | null
   attributes: Record<string, unknown> | null
+  /** What the account changed. */
+  settings: Partial<Settings>
 }
 
 const Due = row<DueRow>({
@@ -107,7 +110,18 @@ const Due = row<DueRow>({
   list_id: maybe(text),
   variant: maybe(text),
   attributes: json(),
+  settings: json(),
 })
+
+/** Of a campaign's recipient: all lists, or the one that brought them. */
+const whetherTheyLeft = sql`
+  case when m.campaign_id is not null
+        and (c.status = 'unsubscribed'
+             or exists (select 1
+                          from list_unsubscriptions u
+                         where u.account_id = m.account_id
+                           and u.contact_id = c.id
+                           and u.list_id = m.list_id)) then 'unsubscribe' end`
 
 /**
  * With the reason when the address was suppressed, or a campaign's recipient left, after acceptance; not by whom asked
@@ -128,25 +142,23 @@ export function loadDue(db: Db, ids: string[]) {
                        from blocked_senders x
                       where m.stream = 'transactional' and x.account_id = m.account_id
                         and x.email = m.recipient and x.sender = lower(m.sender)),
-                    case when m.campaign_id is not null
-                          and (c.status = 'unsubscribed'
-                               or exists (select 1
-                                            from list_unsubscriptions u
-                                           where u.account_id = m.account_id
-                                             and u.contact_id = c.id
-                                             and u.list_id = m.list_id)) then 'unsubscribe' end) as suppressed,
+                    ${whetherTheyLeft}) as suppressed,
            c.tracking_consent,
            (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments,
            m.campaign_id, m.list_id, m.variant,
-           case when m.campaign_id is not null then c.attributes end as attributes
+           case when m.campaign_id is not null then c.attributes end as attributes,
+           account.settings
       from messages m
+      join accounts account on account.id = m.account_id
       left join message_bodies b on b.message_id = m.id
-      left join suppressions s on s.account_id = m.account_id and s.email = m.recipient
+      -- Found by their name ("is true" keeps the planner from the indexes that begin with the account): where an
+      -- account has a few hundred, all of them would be held against each message.
+      left join suppressions s on (s.account_id = m.account_id) is true and s.email = m.recipient
             and not (coalesce(b.track ? 'asked', false) and s.reason = 'unsubscribe')
       -- Apart from the rest, so that it is made once for a recipient.
       cross join lateral (
             select erased_name(m.recipient, (select address_key from installation)) as erased offset 0) n
-      left join suppressions e on e.account_id = m.account_id and e.email = n.erased
+      left join suppressions e on (e.account_id = m.account_id) is true and e.email = n.erased
       left join contacts c on c.account_id = m.account_id and c.email = m.recipient
      where m.id = any(${ids}::uuid[])
        and (b.message_id is not null or m.campaign_id is not null)`,

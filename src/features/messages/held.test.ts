@@ -51,7 +51,7 @@ function deliverThrough(transport: Transport, retryFactor: number) {
     retryFactor,
     leaseSeconds: 60,
     findDkimKeys: async () => [],
-    trackingOf: async () => ({}),
+    trackingOf: () => ({}),
   })
   let stopped: Promise<void> | undefined
   const stop = () => {

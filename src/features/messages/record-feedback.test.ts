@@ -72,7 +72,7 @@ function runEngine(more: Partial<Transport> = {}) {
     retryFactor: 1,
     leaseSeconds: 60,
     findDkimKeys: async () => [],
-    trackingOf: async () => ({}),
+    trackingOf: () => ({}),
   })
   return { sent, stop: engine.stop }
 }

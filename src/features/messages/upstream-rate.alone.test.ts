@@ -41,7 +41,7 @@ const engineOn = (transport: Transport): DeliveryNeeds => ({
   retryFactor: 1,
   leaseSeconds: 60,
   findDkimKeys: async () => [],
-  trackingOf: async () => ({}),
+  trackingOf: () => ({}),
 })
 
 const sendAll = (addresses: string[]) =>

@@ -49,7 +49,7 @@ const engine = startDelivery({
   retryFactor: 0.01,
   leaseSeconds: 60,
   findDkimKeys: async () => [],
-  trackingOf: async () => ({}),
+  trackingOf: () => ({}),
   campaigns: campaignMail({ db, unsubscribeKeys: async () => keys, baseUrl: 'https://mail.test' }),
 })
 const fetched: string[] = []
