@@ -15,18 +15,23 @@ export function checkMaker(manner: Pick<Options, 'coerceTypes' | 'removeAddition
     addAllFormats(new Ajv({ ...shared, ...manner, allErrors })),
   ) as [Ajv, Ajv]
   return (schema: TSchema): Check => {
-    const checkEvery = every.compile(schema)
-    // Compiled at its first need, which most operations never have.
-    let checkFirst: ValidateFunction | undefined
-    const checkFor = (value: unknown) => {
-      if (isLookedAtWhole(value)) return checkEvery
-      checkFirst ??= first.compile(schema)
-      return checkFirst
-    }
+    const [checkEvery, checkFirst] = [
+      lazily(() => every.compile(schema)),
+      lazily(() => first.compile(schema)),
+    ]
     return (value) => {
-      const check = checkFor(value)
+      const check = isLookedAtWhole(value) ? checkEvery() : checkFirst()
       return check(value) ? [] : (check.errors as ErrorObject[])
     }
+  }
+}
+
+// At the first need: all at the start would take half of its time, and memory that an idle service has no use for.
+function lazily(compile: () => ValidateFunction): () => ValidateFunction {
+  let compiled: ValidateFunction | undefined
+  return () => {
+    compiled ??= compile()
+    return compiled
   }
 }
 
