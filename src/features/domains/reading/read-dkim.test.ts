@@ -12,7 +12,7 @@ const publicKey = base64(key.export({ format: 'der', type: 'spki' }))
 const other = base64(rsa(1024).export({ format: 'der', type: 'spki' }))
 
 const zone: Zone = {}
-const dns = openDns({ servers: [await startDnsServer(zone)], timeoutMs: 500 })
+const dns = openDns({ servers: [await startDnsServer(zone)] })
 
 let made = 0
 async function read(records: Zone[string], wanted = publicKey) {

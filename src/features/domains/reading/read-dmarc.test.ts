@@ -7,7 +7,7 @@ import { readDmarc } from './read-dmarc.ts'
 
 const asked: string[] = []
 const zone: Zone = {}
-const dns = openDns({ servers: [await startDnsServer(zone, { asked })], timeoutMs: 500 })
+const dns = openDns({ servers: [await startDnsServer(zone, { asked })] })
 const rua = 'rua=mailto:dmarc@example.com'
 
 async function read(domain: string, records: Zone = {}) {

@@ -23,7 +23,7 @@ const zone: Zone = {
   'failing.example MX': 'fails',
   'unknown.example A': 'fails',
 }
-const dns = openDns({ servers: [await startDnsServer(zone)], timeoutMs: 500 })
+const dns = openDns({ servers: [await startDnsServer(zone)] })
 
 describe('an alias', () => {
   const read = (host: string) => readCname(dns, { host, target: 'track.posthorn.example.' })
