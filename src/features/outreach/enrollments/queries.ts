@@ -17,14 +17,22 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: To
   return db.many(
     Judged,
     sql`
-    with given as (
+    -- Held until the end: one who is being deleted at this moment is not there.
+    with found as materialized (
+      select p.id, p.email
+        from outreach_prospects p
+       where p.account_id = ${accountId}
+         and (p.id = any(${ids}::bigint[]) or p.email = any(${emails}::text[]))
+       order by p.id
+         for key share),
+    given as (
       select i.id::text as given, p.id, p.email
         from unnest(${ids}::bigint[]) as i (id)
-        left join outreach_prospects p on p.account_id = ${accountId} and p.id = i.id
+        left join found p on p.id = i.id
        union all
       select g.email, p.id, p.email
         from unnest(${emails}::text[]) as g (email)
-        left join outreach_prospects p on p.account_id = ${accountId} and p.email = g.email),
+        left join found p on p.email = g.email),
     judged as (
       select g.given, g.id,
              case when g.id is null then 'unknown'
