@@ -1,6 +1,6 @@
 import type { Db } from '../../../kernel/db.ts'
 import { maybe, row, text } from '../../../kernel/row.ts'
-import { sql } from '../../../kernel/sql.ts'
+import { type Sql, sql } from '../../../kernel/sql.ts'
 
 export const skipReasons = ['unknown', 'already_enrolled', 'erased', 'unsubscribed', 'suppressed'] as const
 export type SkipReason = (typeof skipReasons)[number]
@@ -12,13 +12,10 @@ const Judged = row<{ given: string; reason: SkipReason | null }>({
 
 export type ToEnroll = { accountId: string; sequenceId: string; ids: string[]; emails: string[]; at: Date }
 
-/** One statement for all of them. Gives each as it was given, with the reason why it was left out. */
-export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: ToEnroll) {
-  return db.many(
-    Judged,
-    sql`
-    -- Held until the end: one who is being deleted at this moment is not there.
-    with found as materialized (
+// Held until the end: one who is being deleted at this moment is not there.
+function givenBy(accountId: string, ids: string[], emails: string[]): Sql {
+  return sql`
+    found as materialized (
       select p.id, p.email
         from outreach_prospects p
        where p.account_id = ${accountId}
@@ -32,7 +29,15 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: To
        union all
       select g.email, p.id, p.email
         from unnest(${emails}::text[]) as g (email)
-        left join found p on p.email = g.email),
+        left join found p on p.email = g.email)`
+}
+
+/** One statement for all of them. Gives each as it was given, with the reason why it was left out. */
+export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: ToEnroll) {
+  return db.many(
+    Judged,
+    sql`
+    with ${givenBy(accountId, ids, emails)},
     judged as (
       select g.given, g.id,
              case when g.id is null then 'unknown'
