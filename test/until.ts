@@ -2,7 +2,7 @@
 export async function until<T>(
   ask: () => Promise<T | undefined | false>,
   what: string,
-  ms = 10_000,
+  ms = 30_000,
 ): Promise<T> {
   const deadline = performance.now() + ms
   while (performance.now() < deadline) {

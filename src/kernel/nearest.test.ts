@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { quickest } from '../../test/quickest.ts'
 import { nearest } from './nearest.ts'
 
 const known = ['subject', 'template_id', 'reply_to', 'scheduled_at', 'to', 'tag']
@@ -20,8 +21,7 @@ test('a word that resembles none finds none', () => {
   assert.equal(nearest('subject', []), undefined)
 })
 
-test('a very long word is answered at once', () => {
-  const started = performance.now()
-  nearest('subject'.repeat(200_000), known)
-  assert.ok(performance.now() - started < 500)
+test('a very long word is answered at once', async () => {
+  const took = await quickest(500, () => nearest('subject'.repeat(200_000), known))
+  assert.ok(took < 500, `${took} ms`)
 })

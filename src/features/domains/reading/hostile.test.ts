@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { quickest } from '../../../../test/quickest.ts'
 import { startDnsServer, type Zone } from '../../../../test/stand-ins/dns-server.ts'
 import { openDns } from '../../../adapters/system-dns/system-dns.ts'
 import type { Dns, DnsAnswer } from '../../../kernel/ports.ts'
@@ -133,17 +134,6 @@ const saying = (record: string): Dns => ({
   addresses: silent,
   exists: silent,
 })
-
-/** The machine may stand still for a moment, but hardly each time: what is slow by itself always is. */
-async function quickest(wantedMs: number, work: () => Promise<unknown>): Promise<number> {
-  let shortest = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < 4 && shortest >= wantedMs; tries++) {
-    const begun = performance.now()
-    await work()
-    shortest = Math.min(shortest, performance.now() - begun)
-  }
-  return shortest
-}
 
 test('no length makes a reading slow', async () => {
   // The most that an answer can carry.

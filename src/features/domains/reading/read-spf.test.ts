@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { quickest } from '../../../../test/quickest.ts'
 import { startDnsServer, type Zone } from '../../../../test/stand-ins/dns-server.ts'
 import { openDns } from '../../../adapters/system-dns/system-dns.ts'
 import { readSpf } from './read-spf.ts'
@@ -241,9 +242,9 @@ test('what does not depend on each other is asked at once', async () => {
     zone[`${name} TXT`] = ['v=spf1 ?all']
     options.delayMs[`${name} TXT`] = 300
   }
-  const begun = performance.now()
-  const got = await read([`v=spf1 ${names.map((name) => `include:${name}`).join(' ')} ~all`])
-  const took = performance.now() - begun
-  assert.equal(got.state, 'ok')
+  const took = await quickest(500, async () => {
+    const got = await read([`v=spf1 ${names.map((name) => `include:${name}`).join(' ')} ~all`])
+    assert.equal(got.state, 'ok')
+  })
   assert.ok(took < 500, `${took} ms`)
 })
