@@ -4,6 +4,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
 import { makeApp } from '../../../../test/app.ts'
+import { quickest } from '../../../../test/quickest.ts'
 import { until } from '../../../../test/until.ts'
 import { startJobs } from '../../../kernel/job.ts'
 import { silentLog } from '../../../kernel/log.ts'
@@ -79,6 +80,19 @@ async function start(count: number, prefix: string, more = {}) {
   return { id, key, accountId, got }
 }
 
+let urgentCount = 0
+
+/** Sends a transactional message, and waits until the upstream has it. */
+async function sendUrgent(key: string): Promise<void> {
+  const to = `urgent${urgentCount++}@example.com`
+  const body = { from: 'shop@example.com', to, subject: 'Code', text: '123' }
+  const { status } = await app.call('POST', '/api/v1/transactional/send', { key, body })
+  assert.equal(status, 202)
+  // As the service does after each send.
+  engine.wake()
+  await until(async () => taken.some(({ recipient }) => recipient === to), `the message to ${to}`)
+}
+
 const reaches = (id: string, status: string) =>
   until(async () => {
     const found = await progress(db, id)
@@ -146,28 +160,31 @@ describe('a running campaign', () => {
   })
 
   test('does not delay a transactional message', async () => {
+    takesMs = 20
+    const { id, key, got } = await start(2_000, 'bulk')
+    await until(async () => got().length > 0, 'it to begin')
+    const took = await quickest(1_000, () => sendUrgent(key))
+    assert.ok(took < 1_000, `${took} ms`)
+    assert.ok(got().length < 2_000, 'it was over')
+    takesMs = 0
+    await cancel(db, id)
+    await until(async () => !(await progress(db, id)).counts.queued, 'the rest to be cancelled')
+    const { counts, sum, total } = await progress(db, id)
+    assert.deepEqual([(counts.sent ?? 0) + (counts.cancelled ?? 0), sum], [2_000, total])
+  })
+
+  test('takes no slot of a transactional message, though the upstream answers none of its own', async () => {
     let answer = () => {}
     unanswered = new Promise((resolve) => {
       answer = resolve
     })
-    const { id, key, got } = await start(2_000, 'bulk')
+    const { id, key, got } = await start(100, 'stuck')
     await until(async () => got().length === transport.concurrency, 'every slot to be taken')
-    const body = { from: 'shop@example.com', to: 'urgent@example.com', subject: 'Code', text: '123' }
-    const { status } = await app.call('POST', '/api/v1/transactional/send', { key, body })
-    assert.equal(status, 202)
-    // As the service does after each send.
-    engine.wake()
-    await until(
-      async () => taken.some(({ recipient }) => recipient === 'urgent@example.com'),
-      'the urgent message',
-    )
+    await sendUrgent(key)
     assert.equal(got().length, transport.concurrency)
-    await cancel(db, id)
     unanswered = undefined
     answer()
-    await until(async () => !(await progress(db, id)).counts.queued, 'the rest to be cancelled')
-    const { counts, sum, total } = await progress(db, id)
-    assert.deepEqual([(counts.sent ?? 0) + (counts.cancelled ?? 0), sum], [2_000, total])
+    await reaches(id, 'sent')
   })
 
   test('leaves out who unsubscribed after it had started', async () => {
