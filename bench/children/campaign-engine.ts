@@ -9,10 +9,12 @@ import { startDelivery } from '../../src/features/messages/deliver.ts'
 import { trackingOf } from '../../src/features/messages/tracking/track-message.ts'
 import { startJobs } from '../../src/kernel/job.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { keepHeapSmall } from '../../src/main/heap.ts'
 import { openPools, openTrackingKeys } from '../../src/main/wire.ts'
 import { openCounted } from './counted.ts'
 
 const [url = '', port = '', count = '0', pem = ''] = process.argv.slice(2)
+keepHeapSmall()
 const pools = openPools({ url, log: silentLog, strict: false })
 const { db } = pools
 const now = () => new Date()

@@ -3,10 +3,12 @@ import { createPrivateKey } from 'node:crypto'
 import { captureTransport } from '../../src/features/messages/capture.ts'
 import { startDelivery } from '../../src/features/messages/deliver.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { keepHeapSmall } from '../../src/main/heap.ts'
 import { openPools } from '../../src/main/wire.ts'
 import { openCounted } from './counted.ts'
 
 const [url = '', port = '', count = '0', pem = ''] = process.argv.slice(2)
+keepHeapSmall()
 const pools = openPools({ url, log: silentLog, strict: false })
 const now = () => new Date()
 const keys = pem === '' ? [] : [{ ...{ domain: 'example.com', selector: 's1' }, ...rsa(pem) }]

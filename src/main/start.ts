@@ -4,6 +4,7 @@ import { type Log, openLog } from '../kernel/log.ts'
 import { baseUrlOf, type Config, refuseSamePorts, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { migrateOpened, type OpenedDatabase, openDatabase } from './database.ts'
+import { keepHeapSmall } from './heap.ts'
 import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { openSecretKeys, strangeKeys } from './secret-key.ts'
 import { listenFault, resolverAddresses } from './setting-faults.ts'
@@ -27,6 +28,7 @@ export type Running = {
 export type StartOptions = { config: Config; roles: readonly Role[] }
 
 export async function start({ config: given, roles }: StartOptions): Promise<Running> {
+  keepHeapSmall()
   const log = openLog(given.logLevel)
   for (const warning of unknownVariables()) log.warn(warning)
   await ensureDataFolder(given.dataDir)
