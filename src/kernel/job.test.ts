@@ -108,5 +108,5 @@ test('stopping does not wait for the next turn of a job that sleeps', async () =
   await eventually(() => runs === 1)
   const started = performance.now()
   await running.stop()
-  assert.ok(performance.now() - started < 30_000)
+  assert.ok(performance.now() - started < 1_000)
 })

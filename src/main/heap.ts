@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * What is loaded to be sent lives just long enough to be taken for lasting, and is garbage soon after. Left to itself
- * the engine lets such garbage grow to three or four times what is in use before it looks there, and the process grows
- * for as long as a campaign lasts. Looking at twice as much costs no measurable part of the rate.
+ * V8 lets such garbage grow to three or four times what is in use before it looks there. Looking at twice as much costs
+ * no measurable part of the rate.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=100')

@@ -3,7 +3,6 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { makeApp, type Reply } from '../../../test/app.ts'
 import { createActs, v3Act, writeAct } from '../../../test/make-operation.ts'
-import { quickest } from '../../../test/quickest.ts'
 import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
 
 const app = await makeApp({
@@ -252,8 +251,9 @@ describe('when the database goes away', () => {
     assert.equal((await health()).body.status, 'ok')
     for (const fail of [proxy.cut, proxy.silence]) {
       fail()
-      assert.ok((await quickest(2_000, health)) < 2_000)
+      const started = performance.now()
       const reply = await health()
+      assert.ok(performance.now() - started < 2_000)
       assert.deepEqual([reply.status, reply.body.status, reply.body.database.state], [503, 'down', 'down'])
       assert.equal(reply.body.error.code, 'database_unavailable')
       assert.equal(reply.body.error.request_id, reply.headers.get('x-request-id'))

@@ -143,8 +143,8 @@ describe('a running campaign', () => {
     takesMs = 20
     const { id, got } = await start(1_200, 'stop')
     await until(async () => got().length > 150, 'some to be sent')
-    await pause(db, id)
     const pausedAt = performance.now()
+    await pause(db, id)
     const held = await until(async () => {
       const { counts, sum, total } = await progress(db, id)
       assert.equal(sum, total)
