@@ -7,6 +7,7 @@ import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
+import { openAhead } from './compose-ahead.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
 import { claimDue, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
 import { lanes, type Stream } from './model.ts'
@@ -69,6 +70,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   const waiting: Due[] = []
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : batch / 2
+  const composed = openAhead((due: Due) => compose(needs, due), {
+    isLight: ({ attachments }) => attachments === 0,
+    // Where the upstream signs there is little to do, and where it sets the pace there is time.
+    most: needs.pace || needs.transport.signs ? 0 : needs.transport.concurrency,
+  })
   let isStopping = false
   // No hand-over before this time: the upstream has just said that it takes nobody's mail.
   let pausedUntil = 0
@@ -111,6 +117,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       }
       if (waiting.length <= ahead) refilling ??= refillOrIdle()
       const next = waiting.shift()
+      composed.start(waiting)
       // Half of the lease must be left: after its end another worker may have the message.
       if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) return next
       if (next) continue
@@ -143,7 +150,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const turn = needs.pace && goesUpstream(due) ? await needs.pace.turn(isLate) : 'go'
     if (turn === 'stopped') waiting.push(due)
     if (turn !== 'go') return
-    const outcome = await handOver(needs, due)
+    const outcome = await handOver(needs, due, await composed.take(due))
     if (goesUpstream(due)) needs.tellState(outcome)
     if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
@@ -208,17 +215,16 @@ const marketingRefused = {
   message: 'The upstream takes transactional mail only: marketing mail needs another transport',
 } as const
 
-async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['outcome']> {
-  if (!isWaiting(due)) return { kind: 'gone' }
-  if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
-  const act = actOf(due.recipient)
-  const transport = isCaptured(due) ? needs.capture : needs.transport
-  if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
-  const raw = await compose(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
+type Composed = Buffer | HandedOver['outcome']
+
+const transportOf = (needs: DeliveryNeeds, due: Due) => (isCaptured(due) ? needs.capture : needs.transport)
+
+async function handOver(needs: DeliveryNeeds, due: Due, raw: Composed): Promise<HandedOver['outcome']> {
   if (!Buffer.isBuffer(raw)) return raw
+  const act = actOf(due.recipient)
   const told = act && simulatedOutcome(act, due.attempts)
   if (told && told.kind !== 'accepted') return told
-  return transport.send({
+  return transportOf(needs, due).send({
     id: due.id,
     accountId: due.account_id,
     envelopeFrom: due.sender,
@@ -229,11 +235,16 @@ async function handOver(needs: DeliveryNeeds, due: Due): Promise<HandedOver['out
   })
 }
 
-async function compose(
-  needs: DeliveryNeeds,
-  due: Due,
-  transport: Transport,
-): Promise<Buffer | HandedOver['outcome']> {
+/** What goes over the wire, or why nothing does. */
+async function compose(needs: DeliveryNeeds, due: Due): Promise<Composed> {
+  if (!isWaiting(due)) return { kind: 'gone' }
+  if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
+  const transport = transportOf(needs, due)
+  if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
+  return write(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
+}
+
+async function write(needs: DeliveryNeeds, due: Due, transport: Transport): Promise<Composed> {
   if (due.campaign_id === null) return composeDue(needs, due, transport)
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
   const written = await needs.campaigns.write(due)

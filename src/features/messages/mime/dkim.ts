@@ -1,5 +1,6 @@
 // DKIM signatures, RFC 6376 and RFC 8463.
 import { hash, type KeyObject, sign } from 'node:crypto'
+import { openSigners } from '../../../kernel/sign-apart.ts'
 import { type HeaderField, relaxedBody, relaxedHeader, splitMessage } from './canonical.ts'
 
 export type DkimKey = {
@@ -33,6 +34,7 @@ const signedNames = [
 ]
 
 const foldAt = 76
+const signApart = openSigners()
 const keyTypes = { 'rsa-sha256': 'rsa', 'ed25519-sha256': 'ed25519' } as const
 
 /** The message with one DKIM-Signature for each key in front. */
@@ -46,8 +48,7 @@ export async function signMail(raw: Buffer, keys: DkimKey[], options: SignOption
   const signatures = keys.map(async (key) => {
     const unfinished = signatureHead(key, names, `t=${at}; bh=${bodyHash};`)
     const own = relaxedHeader({ name: 'dkim-signature', text: unfinished })
-    const data = Buffer.from([...lines, own].join('\r\n'), 'latin1')
-    return finished(unfinished, await signatureOf(data, key))
+    return finished(unfinished, await signatureOf([...lines, own].join('\r\n'), key))
   })
   return Buffer.concat([...(await Promise.all(signatures)).map((text) => Buffer.from(text, 'latin1')), raw])
 }
@@ -101,17 +102,10 @@ function finished(unfinished: string, signature: string): string {
   return `${unfinished}${[signature.slice(0, first), ...rest].join('\r\n ')}\r\n`
 }
 
-// With a callback, the work is done in the thread pool.
-function signatureOf(data: Buffer, { privateKey, algorithm }: DkimKey): Promise<string> {
+async function signatureOf(data: string, { privateKey, algorithm }: DkimKey): Promise<string> {
   if (privateKey.asymmetricKeyType !== keyTypes[algorithm])
     throw new Error(`A DKIM key for ${algorithm} is of the type ${privateKey.asymmetricKeyType}.`)
-  // RFC 8463 §3: Ed25519 signs the hash, without hashing for itself.
-  const [digest, input] =
-    algorithm === 'rsa-sha256' ? ['sha256', data] : [null, hash('sha256', data, 'buffer')]
-  return new Promise((resolve, reject) => {
-    sign(digest, input, privateKey, (error, signature) => {
-      if (error) reject(error)
-      else resolve(signature.toString('base64'))
-    })
-  })
+  if (algorithm === 'rsa-sha256') return signApart('sha256', data, privateKey)
+  // RFC 8463 §3: Ed25519 signs the hash, without hashing for itself. It takes a twentieth of the time.
+  return sign(null, hash('sha256', Buffer.from(data, 'latin1'), 'buffer'), privateKey).toString('base64')
 }

@@ -1,0 +1,109 @@
+// Signatures are made in threads of their own that give way to everything else. One takes the processor for most of
+// a millisecond: in threads of the usual priority, a newsletter's signatures keep the loop and the database waiting for
+// their turn, then wait for them, and a tenth of the machine is idle.
+import { type KeyObject, sign } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+
+/** Gives base64. The data has one byte a character; the digest is null where the algorithm has its own. */
+export type SignApart = (digest: string | null, data: string, key: KeyObject) => Promise<string>
+
+type Asked = { digest: string | null; data: string; key: KeyObject }
+type Job = Asked & { resolve(signature: string): void; reject(error: Error): void }
+type Thread = { worker: Worker; underWay: Job[] }
+type Reply = { signature?: string; fault?: string }[]
+
+const mostThreads = 4
+// So much that a thread has something to do while its last signatures are fetched and new work is brought.
+const lead = 8
+
+// As text it is the same from the sources and in the bundle, and starts without a loader. Only Linux knows a priority
+// of one thread.
+const signingThread = `
+  const { parentPort } = require('node:worker_threads')
+  const { sign } = require('node:crypto')
+  if (process.platform === 'linux') require('node:os').setPriority(0, 5)
+  parentPort.on('message', ({ keys, jobs }) => {
+    parentPort.postMessage(jobs.map(({ digest, data, key }) => {
+      try {
+        return { signature: sign(digest, Buffer.from(data, 'latin1'), keys[key]).toString('base64') }
+      } catch (error) {
+        return { fault: error.message }
+      }
+    }))
+  })`
+
+/** The threads start with the first signature and do not keep the process alive. */
+export function openSigners(source = signingThread): SignApart {
+  const waiting: Job[] = []
+  let threads: Thread[] | undefined
+
+  function handOut(): void {
+    threads ??= Array.from({ length: Math.min(mostThreads, availableParallelism()) }, start)
+    if (threads.length === 0) for (const job of waiting.splice(0)) signHere(job)
+    const given = new Map<Thread, Job[]>()
+    while (waiting.length > 0) {
+      const idlest = threads.reduce((a, b) => (b.underWay.length < a.underWay.length ? b : a))
+      if (idlest.underWay.length >= lead) break
+      const job = waiting.shift() as Job
+      idlest.underWay.push(job)
+      given.set(idlest, [...(given.get(idlest) ?? []), job])
+    }
+    for (const [{ worker }, jobs] of given) give(worker, jobs)
+  }
+
+  function start(): Thread {
+    const worker = openWorker(source)
+    const thread: Thread = { worker, underWay: [] }
+    worker.on('message', (reply: Reply) => {
+      for (const one of reply) answer(thread.underWay.shift(), one)
+      if (thread.underWay.length === 0) worker.unref()
+      handOut()
+    })
+    worker.once('error', () => giveUp(thread))
+    worker.once('exit', () => giveUp(thread))
+    // After the listeners, which would hold it again.
+    worker.unref()
+    return thread
+  }
+
+  /** One that could not start, or died: what it had is signed all the same. */
+  function giveUp(lost: Thread): void {
+    threads = threads?.filter((one) => one !== lost)
+    for (const job of lost.underWay.splice(0)) signHere(job)
+    handOut()
+  }
+
+  return (digest, data, key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ digest, data, key, resolve, reject })
+      handOut()
+    })
+}
+
+function openWorker(source: string): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
+  return new Worker(source, { eval: true, execArgv: [], env: {}, resourceLimits })
+}
+
+function give(worker: Worker, jobs: Job[]): void {
+  const keys = [...new Set(jobs.map(({ key }) => key))]
+  worker.ref()
+  worker.postMessage({
+    keys,
+    jobs: jobs.map(({ digest, data, key }) => ({ digest, data, key: keys.indexOf(key) })),
+  })
+}
+
+function answer(job: Job | undefined, { signature, fault }: Reply[number]): void {
+  if (signature === undefined) job?.reject(new Error(fault))
+  else job?.resolve(signature)
+}
+
+/** In the thread pool. */
+function signHere({ digest, data, key, resolve, reject }: Job): void {
+  sign(digest, Buffer.from(data, 'latin1'), key, (error, signature) => {
+    if (error) reject(error)
+    else resolve(signature.toString('base64'))
+  })
+}
