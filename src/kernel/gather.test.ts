@@ -103,3 +103,32 @@ test('another batch starts beside a running one only when enough wait for it', a
   finish(1)
   assert.deepEqual(await Promise.all(outs), ['out 1', 'out 2', 'out 3', 'out 4'])
 })
+
+test('a batch waits until there are enough', async () => {
+  const { work, batches, finish } = steered()
+  const ask = gather(work, { enough: () => 3, waitMs: 60_000 })
+  const outs = [ask(1), ask(2)]
+  await turn()
+  assert.deepEqual(batches, [])
+  outs.push(ask(3))
+  await turn()
+  assert.deepEqual(batches, [[1, 2, 3]])
+  finish(0)
+  assert.deepEqual(await Promise.all(outs), ['out 1', 'out 2', 'out 3'])
+})
+
+test('a batch waits no longer than it may, and not for those that do not come', async () => {
+  const late: number[][] = []
+  const ask = gather(
+    async (items: number[]) => {
+      late.push(items)
+      return items
+    },
+    { enough: () => expected, waitMs: 5 },
+  )
+  let expected = 3
+  assert.equal(await ask(1), 1)
+  expected = 1
+  assert.deepEqual(await Promise.all([ask(2), ask(3)]), [2, 3])
+  assert.deepEqual(late, [[1], [2, 3]])
+})

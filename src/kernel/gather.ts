@@ -1,5 +1,5 @@
 // Many small requests, one statement: what arrives while a batch is under way forms the next one.
-// There is no timer, so a request that comes alone goes at once.
+// Where nothing else is said there is no timer, so a request that comes alone goes at once.
 
 export type Gatherer<In, Out> = (item: In) => Promise<Out>
 
@@ -11,22 +11,38 @@ export type GatherOptions = {
   underWay?: number
   /** How many have to wait before another batch starts beside one that is under way. */
   worthAnother?: number
+  /** Asked before a batch starts: one of fewer waits for more, no longer than `waitMs`. */
+  enough?: () => number
+  waitMs?: number
 }
 
 export function gather<In, Out>(
   work: (items: In[]) => Promise<Out[]>,
-  { largest = 256, underWay = 1, worthAnother = 1 }: GatherOptions = {},
+  { largest = 256, underWay = 1, worthAnother = 1, enough = () => 1, waitMs = 0 }: GatherOptions = {},
 ): Gatherer<In, Out> {
   let waiting: Waiting<In, Out>[] = []
   let running = 0
+  let arrived = () => {}
 
   async function drain() {
     while (waiting.length > 0) {
+      if (waiting.length < enough()) await moreOrLate()
       const batch = waiting.slice(0, largest)
       waiting = waiting.slice(largest)
       await settle(batch)
     }
     running--
+  }
+
+  function moreOrLate(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs)
+      arrived = () => {
+        if (waiting.length < enough()) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   async function settle(batch: Waiting<In, Out>[]) {
@@ -43,6 +59,7 @@ export function gather<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
+      arrived()
       if (running >= underWay || (running > 0 && waiting.length < worthAnother)) return
       running++
       // Everything that this turn of the event loop reads from its sockets travels together.

@@ -40,6 +40,7 @@ const idleMs = 500
 const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
 const batch = 200
+const settleWaitMs = 10
 
 type Due = HandedOver['due'] & { leaseEnds: number }
 
@@ -66,7 +67,12 @@ type LaneNeeds = DeliveryNeeds & {
 
 function startLane(needs: LaneNeeds, lane: number): Delivery {
   const { leaseSeconds } = needs
-  const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver))
+  let slotsTaken = 0
+  // The more results share a transaction, the less each costs; one that has nobody to wait for goes at once.
+  const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver), {
+    enough: () => Math.min(slotsTaken, needs.transport.concurrency / 2),
+    waitMs: settleWaitMs,
+  })
   const waiting: Due[] = []
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : batch / 2
@@ -140,8 +146,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   async function work() {
     for (let due = await take(); due; due = await take()) {
       const { id } = due
+      slotsTaken++
       // The lease gives it back.
       await deliver(due).catch((error) => needs.log.error({ err: error, message: id }, 'delivery failed'))
+      slotsTaken--
     }
   }
 
