@@ -12,8 +12,8 @@ and the load an eighth of it: 220 µs a request, and nothing among them that sta
 driver, the gates, the log, collecting garbage). The anchor has both processors.`,
     relay: `The thread of the service, about 0.7 ms a message, a third of it TLS and sockets; the database takes
 0.2 ms, the load 0.16. Postfix has a process for every connection and speaks without TLS here.`,
-    sending: `RSA: one signature takes 0.6 to 0.7 ms of the machine, half of all that a message costs. The
-anchor signs too, but on one processor, with the other one idle.`,
+    sending: `RSA: one signature takes 0.6 to 0.7 ms of the machine, half of all that a message costs; no processor is
+idle for more than a few hundredths of the time. The anchor signs too, but on one processor, with the other one idle.`,
     queue: `Nothing that grows: a claim reads the first rows of a partial index, a page of messages those
 of the index of its filter.`,
     import: `The database: the rows, their indexes and the history of every value.`,
