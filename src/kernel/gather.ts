@@ -22,7 +22,7 @@ export function gather<In, Out>(
 ): Gatherer<In, Out> {
   let waiting: Waiting<In, Out>[] = []
   let running = 0
-  let arrived = () => {}
+  const onArrival = new Set<() => unknown>()
 
   async function drain() {
     while (waiting.length > 0) {
@@ -36,12 +36,14 @@ export function gather<In, Out>(
 
   function moreOrLate(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, waitMs)
-      arrived = () => {
-        if (waiting.length < enough()) return
+      const goOn = () => {
         clearTimeout(timer)
+        onArrival.delete(look)
         resolve()
       }
+      const look = () => waiting.length >= enough() && goOn()
+      const timer = setTimeout(goOn, waitMs)
+      onArrival.add(look)
     })
   }
 
@@ -59,7 +61,7 @@ export function gather<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      arrived()
+      for (const look of onArrival) look()
       if (running >= underWay || (running > 0 && waiting.length < worthAnother)) return
       running++
       // Everything that this turn of the event loop reads from its sockets travels together.

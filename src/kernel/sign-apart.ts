@@ -5,11 +5,10 @@ import { type KeyObject, sign } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 
-/** Gives base64. The data has one byte a character; the digest is null where the algorithm has its own. */
-export type SignApart = (digest: string | null, data: string, key: KeyObject) => Promise<string>
+/** The signature of SHA-256, as base64. The data has one byte a character. */
+export type SignApart = (data: string, key: KeyObject) => Promise<string>
 
-type Asked = { digest: string | null; data: string; key: KeyObject }
-type Job = Asked & { resolve(signature: string): void; reject(error: Error): void }
+type Job = { data: string; key: KeyObject; resolve(signature: string): void; reject(error: Error): void }
 type Thread = { worker: Worker; underWay: Job[] }
 type Reply = { signature?: string; fault?: string }[]
 
@@ -24,9 +23,9 @@ const signingThread = `
   const { sign } = require('node:crypto')
   if (process.platform === 'linux') require('node:os').setPriority(0, 5)
   parentPort.on('message', ({ keys, jobs }) => {
-    parentPort.postMessage(jobs.map(({ digest, data, key }) => {
+    parentPort.postMessage(jobs.map(({ data, key }) => {
       try {
-        return { signature: sign(digest, Buffer.from(data, 'latin1'), keys[key]).toString('base64') }
+        return { signature: sign('sha256', Buffer.from(data, 'latin1'), keys[key]).toString('base64') }
       } catch (error) {
         return { fault: error.message }
       }
@@ -74,9 +73,9 @@ export function openSigners(source = signingThread): SignApart {
     handOut()
   }
 
-  return (digest, data, key) =>
+  return (data, key) =>
     new Promise((resolve, reject) => {
-      waiting.push({ digest, data, key, resolve, reject })
+      waiting.push({ data, key, resolve, reject })
       handOut()
     })
 }
@@ -89,10 +88,7 @@ function openWorker(source: string): Worker {
 function give(worker: Worker, jobs: Job[]): void {
   const keys = [...new Set(jobs.map(({ key }) => key))]
   worker.ref()
-  worker.postMessage({
-    keys,
-    jobs: jobs.map(({ digest, data, key }) => ({ digest, data, key: keys.indexOf(key) })),
-  })
+  worker.postMessage({ keys, jobs: jobs.map(({ data, key }) => ({ data, key: keys.indexOf(key) })) })
 }
 
 function answer(job: Job | undefined, { signature, fault }: Reply[number]): void {
@@ -101,8 +97,8 @@ function answer(job: Job | undefined, { signature, fault }: Reply[number]): void
 }
 
 /** In the thread pool. */
-function signHere({ digest, data, key, resolve, reject }: Job): void {
-  sign(digest, Buffer.from(data, 'latin1'), key, (error, signature) => {
+function signHere({ data, key, resolve, reject }: Job): void {
+  sign('sha256', Buffer.from(data, 'latin1'), key, (error, signature) => {
     if (error) reject(error)
     else resolve(signature.toString('base64'))
   })

@@ -95,7 +95,10 @@ test('a request carries only what is expected', async () => {
 })
 
 test('a line break in a header is a mistake of ours', async () => {
-  await assert.rejects(ask('/ok', { headers: { 'x-a': 'a\r\nx-b: c' } }), { code: 'UND_ERR_INVALID_ARG' })
+  await assert.rejects(ask('/ok', { headers: { 'x-a': 'a\r\nx-b: c' } }), {
+    name: 'TypeError',
+    message: 'the header x-a cannot be sent',
+  })
 })
 
 test('no redirect is followed: a fault for GET, a status for POST', async () => {

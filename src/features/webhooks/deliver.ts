@@ -20,7 +20,7 @@ import {
 } from './queue-queries.ts'
 import { openSecrets, type SecretKeys } from './secrets.ts'
 import { signer } from './sign.ts'
-import { type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
+import { openRecorder, type Recorder, type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
 
 export type WebhookDeliveryNeeds = {
   db: Db
@@ -201,17 +201,32 @@ async function takeTurn(needs: WebhookDeliveryNeeds, claimed: Claimed, state: St
   const { turn, queued } = claimed
   const open = await openTurn(needs, claimed, state)
   if (turn.batched) return sendTogether(open, queued)
+  const recorder = openRecorder(open)
+  try {
+    return await sendAll(needs, claimed, { open, recorder, isOver: state.isOver })
+  } finally {
+    await recorder.end()
+  }
+}
+
+type Sending = { open: Turn; recorder: Recorder; isOver: () => boolean }
+
+async function sendAll(
+  needs: WebhookDeliveryNeeds,
+  { turn, queued, limit: first }: Claimed,
+  { open, recorder, isOver }: Sending,
+): Promise<Sent> {
   const sent: Sent = { outcomes: [], dropped: [] }
-  for (let [due, limit] = [queued, claimed.limit]; due.length > 0; limit = perTurn) {
+  for (let [due, limit] = [queued, first]; due.length > 0; limit = perTurn) {
     const following = due.length < limit ? Promise.resolve([]) : loadMore(needs, turn, due)
     // Heard when its turn comes.
     following.catch(() => {})
-    const { outcomes, dropped } = await sendEach(open, due)
+    const { outcomes, dropped } = await sendEach(open, due, recorder)
     sent.outcomes.push(...outcomes)
     sent.dropped.push(...dropped)
     const isAllTaken = outcomes.every(({ isTaken }) => isTaken)
     due = await following
-    if (!isAllTaken || state.isOver() || open.isOver()) break
+    if (!isAllTaken || isOver() || open.isOver()) break
   }
   return sent
 }

@@ -19,10 +19,9 @@ export type Turn = Call & {
 
 const atOnce = 16
 
-export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
+export async function sendEach(turn: Turn, queued: QueuedRow[], recorder: Recorder): Promise<Sent> {
   const sent: Sent = { outcomes: [], dropped: [] }
   const waiting = inOrder(queued)
-  const recorder = openRecorder(turn)
   let isFailing = turn.isFailing
   let isRefused = false
 
@@ -51,16 +50,21 @@ export async function sendEach(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
 
   const workers = turn.isFailing ? 1 : Math.min(atOnce, waiting.length)
   await Promise.all(Array.from({ length: workers }, work))
-  await recorder.end()
   return sent
 }
 
 const recordedAtOnce = 50
 const recordedAfterMs = 20
 
+export type Recorder = {
+  note(tried: Tried): void
+  /** Ends when all is written. */
+  end(): Promise<void>
+}
+
 /** Calls go on while what came of others is written, some at a time. */
-function openRecorder({ record }: Pick<Turn, 'record'>) {
-  const written: Promise<void>[] = []
+export function openRecorder({ record }: Pick<Turn, 'record'>): Recorder {
+  const writings = new Set<Promise<void>>()
   let noted: Tried[] = []
   let timer: NodeJS.Timeout | undefined
 
@@ -70,9 +74,12 @@ function openRecorder({ record }: Pick<Turn, 'record'>) {
     if (noted.length === 0) return
     const writing = record(noted)
     noted = []
-    // Heard at the end.
-    writing.catch(() => {})
-    written.push(writing)
+    writings.add(writing)
+    // One that failed is heard at the end.
+    writing.then(
+      () => writings.delete(writing),
+      () => {},
+    )
   }
 
   return {
@@ -83,7 +90,7 @@ function openRecorder({ record }: Pick<Turn, 'record'>) {
     },
     async end(): Promise<void> {
       write()
-      await Promise.all(written)
+      await Promise.all(writings)
     },
   }
 }

@@ -105,7 +105,7 @@ function finished(unfinished: string, signature: string): string {
 async function signatureOf(data: string, { privateKey, algorithm }: DkimKey): Promise<string> {
   if (privateKey.asymmetricKeyType !== keyTypes[algorithm])
     throw new Error(`A DKIM key for ${algorithm} is of the type ${privateKey.asymmetricKeyType}.`)
-  if (algorithm === 'rsa-sha256') return signApart('sha256', data, privateKey)
+  if (algorithm === 'rsa-sha256') return signApart(data, privateKey)
   // RFC 8463 §3: Ed25519 signs the hash, without hashing for itself. It takes a twentieth of the time.
   return sign(null, hash('sha256', Buffer.from(data, 'latin1'), 'buffer'), privateKey).toString('base64')
 }
