@@ -9,7 +9,8 @@ import { Worker } from 'node:worker_threads'
 export type SignApart = (data: string, key: KeyObject) => Promise<string>
 
 type Job = { data: string; key: KeyObject; resolve(signature: string): void; reject(error: Error): void }
-type Thread = { worker: Worker; underWay: Job[] }
+/** `key`: of the last job it was given. */
+type Thread = { worker: Worker; underWay: Job[]; key?: KeyObject }
 type Reply = { signature?: string; fault?: string }[]
 
 const mostThreads = 4
@@ -22,10 +23,12 @@ const signingThread = `
   const { parentPort } = require('node:worker_threads')
   const { sign } = require('node:crypto')
   if (process.platform === 'linux') require('node:os').setPriority(0, 5)
-  parentPort.on('message', ({ keys, jobs }) => {
+  let current
+  parentPort.on('message', (jobs) => {
     parentPort.postMessage(jobs.map(({ data, key }) => {
       try {
-        return { signature: sign('sha256', Buffer.from(data, 'latin1'), keys[key]).toString('base64') }
+        current = key ?? current
+        return { signature: sign('sha256', Buffer.from(data, 'latin1'), current).toString('base64') }
       } catch (error) {
         return { fault: error.message }
       }
@@ -36,8 +39,10 @@ const signingThread = `
 export function openSigners(source = signingThread): SignApart {
   const waiting: Job[] = []
   let threads: Thread[] | undefined
+  let willHandOut = false
 
   function handOut(): void {
+    willHandOut = false
     threads ??= Array.from({ length: Math.min(mostThreads, availableParallelism()) }, start)
     if (threads.length === 0) for (const job of waiting.splice(0)) signHere(job)
     const given = new Map<Thread, Job[]>()
@@ -48,7 +53,7 @@ export function openSigners(source = signingThread): SignApart {
       idlest.underWay.push(job)
       given.set(idlest, [...(given.get(idlest) ?? []), job])
     }
-    for (const [{ worker }, jobs] of given) give(worker, jobs)
+    for (const [thread, jobs] of given) give(thread, jobs)
   }
 
   function start(): Thread {
@@ -76,7 +81,9 @@ export function openSigners(source = signingThread): SignApart {
   return (data, key) =>
     new Promise((resolve, reject) => {
       waiting.push({ data, key, resolve, reject })
-      handOut()
+      // What one turn of the event loop asks for travels together.
+      if (!willHandOut) setImmediate(handOut)
+      willHandOut = true
     })
 }
 
@@ -85,10 +92,16 @@ function openWorker(source: string): Worker {
   return new Worker(source, { eval: true, execArgv: [], env: {}, resourceLimits })
 }
 
-function give(worker: Worker, jobs: Job[]): void {
-  const keys = [...new Set(jobs.map(({ key }) => key))]
-  worker.ref()
-  worker.postMessage({ keys, jobs: jobs.map(({ data, key }) => ({ data, key: keys.indexOf(key) })) })
+/** A key is sent where it differs from the one before: mostly there is one, and sending it costs as much as the rest. */
+function give(thread: Thread, jobs: Job[]): void {
+  thread.worker.ref()
+  thread.worker.postMessage(
+    jobs.map(({ data, key }) => {
+      if (key === thread.key) return { data }
+      thread.key = key
+      return { data, key }
+    }),
+  )
 }
 
 function answer(job: Job | undefined, { signature, fault }: Reply[number]): void {
