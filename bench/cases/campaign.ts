@@ -10,8 +10,9 @@ import { onDatabase } from './fill.ts'
 import { memoryFigure, runEngine, transactionalRate, withPlace } from './sending.ts'
 
 const recipients = Number(process.env.BENCH_CAMPAIGN_RECIPIENTS ?? 200_000)
-const perRound = Number(process.env.BENCH_CAMPAIGN_MESSAGES ?? 16_000)
-const loopCount = 1_600
+// So many that the half before the measured one is enough for everything to be compiled.
+const perRound = Number(process.env.BENCH_CAMPAIGN_MESSAGES ?? 32_000)
+const loopCount = 3_200
 
 const paragraph =
   '<p style="margin:0 0 16px">Our news of the month, and what is in it for you and your plans. </p>'

@@ -2,8 +2,10 @@
 // planner.ts DATABASE_URL ACCOUNT_ID. Says kilobytes.
 import { planAccount } from '../../src/features/outreach/planning/plan-account.ts'
 import { openPool } from '../../src/kernel/db.ts'
+import { keepHeapSmall } from '../../src/main/heap.ts'
 
 const [url = '', accountId = ''] = process.argv.slice(2)
+keepHeapSmall()
 const rounds = 5
 const aheadMs = 7 * 86_400_000
 const db = openPool({ url, max: 2, name: 'planner', durable: true, checkRows: false, onError: () => {} })
