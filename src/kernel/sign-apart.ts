@@ -92,7 +92,7 @@ function openWorker(source: string): Worker {
   return new Worker(source, { eval: true, execArgv: [], env: {}, resourceLimits })
 }
 
-/** A key is sent where it differs from the one before: mostly there is one, and sending it costs as much as the rest. */
+/** A key is sent where it differs from the one before: mostly there is one, and it costs as much as all the rest. */
 function give(thread: Thread, jobs: Job[]): void {
   thread.worker.ref()
   thread.worker.postMessage(
