@@ -37,7 +37,7 @@ export type MailNeeds = { db: Db; unsubscribeKeys: FindUnsubscribeKeys; baseUrl:
 type Running = { compiled: CompiledCampaign; sheets: CampaignSheets | undefined; modifiedAt: number }
 type Known = { askedAt: number; running: Promise<Running | undefined> }
 
-// So long a pause may go unnoticed; signing and the way to the upstream come on top, and all of it is to stay well under
+// So long a pause may go unnoticed; signing and the way to the upstream come on top, and all of it is to stay under
 // a second on a machine that stumbles, too.
 const freshMs = 200
 const mostFileBytes = 64 * 1024 * 1024
