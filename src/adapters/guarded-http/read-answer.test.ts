@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { type Answer, answerReader } from './read-answer.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+function heapUsed(): number {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+const head = 'HTTP/1.1 200 OK\r\n'
 
 type Read = { answer: Answer; isComplete: boolean; mayFollow: boolean }
 
@@ -72,6 +84,17 @@ test('no beginning of an answer is a whole one', () => {
   }
 })
 
+test('a body in small chunks takes the room of its bytes and not of its chunks', () => {
+  const [chunk, count] = ['10\r\n0123456789abcdef\r\n', 50_000]
+  const reader = answerReader({ onHead: () => {}, onBody: () => {} })
+  reader.read(Buffer.from(`${head}Transfer-Encoding: chunked\r\n\r\n`))
+  const before = heapUsed()
+  for (let i = 0; i < count; i += 1000) reader.read(Buffer.from(chunk.repeat(1000)))
+  assert.ok(heapUsed() - before < 10 * count)
+  assert.equal(reader.read(Buffer.from('0\r\n\r\n')), true)
+  assert.equal(reader.answer.body.toString(), '0123456789abcdef'.repeat(count))
+})
+
 test('headers of one name are joined, and none of them reaches a prototype', () => {
   const { headers } = read(
     'HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two:\tb \r\n__proto__: c\r\nContent-Length: 0\r\n\r\n',
@@ -88,7 +111,6 @@ test('what comes behind an answer is not taken for the next', () => {
   assert.deepEqual([found.isComplete, found.mayFollow, found.answer.body.toString()], [true, false, 'ok'])
 })
 
-const head = 'HTTP/1.1 200 OK\r\n'
 const refused = {
   'another protocol': '220 mail.example ESMTP\r\n\r\n',
   'another version': 'HTTP/2.0 200 OK\r\n\r\n',
@@ -109,6 +131,7 @@ const refused = {
   'a chunk of more than was announced': `${head}Transfer-Encoding: chunked\r\n\r\n2\r\nokay\r\n`,
   'a size without end': `${head}Transfer-Encoding: chunked\r\n\r\n${'0'.repeat(2000)}`,
   'a head without end': head + 'a: b\r\n'.repeat(5000),
+  'a body in chunks of one byte': `${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(20_000)}`,
   'a trailer without end': `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(5000)}`,
   'answers before it without end': 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(20),
 }

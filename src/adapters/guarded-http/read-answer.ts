@@ -22,7 +22,7 @@ type Body = { take(chunk: Buffer): Buffer | undefined; isEndedByClose?: true }
 
 export function answerReader({ onHead, onBody }: Heads): AnswerReader {
   const answer: Answer = { status: 0, headers: {}, body: nothing }
-  const chunks: Buffer[] = []
+  const kept = growing()
   let head: Buffer = nothing
   let interim = 0
   let body: Body | undefined
@@ -32,7 +32,7 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
   function keep(chunk: Buffer): void {
     if (chunk.length === 0) return
     onBody(chunk.length)
-    chunks.push(chunk)
+    kept.add(chunk)
   }
 
   /** What follows the head, as soon as all of that is there; heads of interim answers are passed over. */
@@ -64,13 +64,13 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
       if (rest === undefined) return false
       // What nobody asked for may be meant for the next request.
       if (rest.length > 0) isKept = false
-      answer.body = Buffer.concat(chunks)
+      answer.body = kept.all()
       isComplete = true
       return true
     },
     end() {
       if (!body?.isEndedByClose) return false
-      answer.body = Buffer.concat(chunks)
+      answer.body = kept.all()
       return true
     },
     mayFollow: () => isComplete && isKept,
@@ -83,6 +83,30 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
 }
 
 const unreadable = (what: string) => new Error(`the answer cannot be read as HTTP: ${what}`)
+
+/** One buffer, since a body in small chunks would be a million of them, each with all it came in behind it. */
+function growing() {
+  let room: Buffer = nothing
+  let length = 0
+  return {
+    add(part: Buffer): void {
+      // Most come in one piece, and that is not copied.
+      if (length === 0) room = part
+      else {
+        if (room.length < length + part.length) room = enlarged(room, length, 2 * (length + part.length))
+        part.copy(room, length)
+      }
+      length += part.length
+    },
+    all: () => room.subarray(0, length),
+  }
+}
+
+function enlarged(room: Buffer, length: number, size: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(size)
+  room.copy(larger, 0, 0, length)
+  return larger
+}
 
 const join = (a: Buffer, b: Buffer) => (a.length === 0 ? b : Buffer.concat([a, b]))
 
@@ -139,12 +163,16 @@ function lengthBody(length: number, keep: (chunk: Buffer) => void): Body {
 }
 
 const longestLine = 1024
+// Chunks of a byte or two have no use but to keep us busy.
+const sparedFraming = 64 * 1024
 
 /** Lines of sizes and what they announce; the trailer is passed over. */
 function chunkedBody(keep: (chunk: Buffer) => void): Body {
   let state: 'size' | 'data' | 'end of data' | 'trailer' = 'size'
   let left = 0
   let trailer = 0
+  let framing = 0
+  let taken = 0
   let rest: Buffer = nothing
 
   function onLine(line: string): void {
@@ -155,6 +183,8 @@ function chunkedBody(keep: (chunk: Buffer) => void): Body {
       const size = /^([0-9a-f]{1,8})[ \t]*(?:;.*)?$/i.exec(line)
       if (!size) throw unreadable('a chunk without a size')
       left = Number.parseInt(size[1] as string, 16)
+      framing += line.length + 4
+      if (framing > sparedFraming + taken) throw unreadable('more about chunks than in them')
       state = left === 0 ? 'trailer' : 'data'
     } else {
       trailer += line.length
@@ -166,6 +196,7 @@ function chunkedBody(keep: (chunk: Buffer) => void): Body {
     const part = rest.subarray(0, left)
     keep(part)
     left -= part.length
+    taken += part.length
     rest = rest.subarray(part.length)
     if (left === 0) state = 'end of data'
   }
