@@ -20,6 +20,7 @@ import { type Checksums, checksumsOf } from './checksum.ts'
 import { type Dice, diceOf } from './dice.ts'
 import { type Gun, openGun } from './gun.ts'
 import { faultIn } from './judge.ts'
+import { type Patient, patience } from './patient.ts'
 import { curlOf, makeShot, octetsOf, type Start } from './shot.ts'
 
 export type Barrage = { seed: number; shots: number; rounds: number }
@@ -32,6 +33,7 @@ export type Target = {
   app: App
   /** What the service itself found wrong. */
   logged: string[]
+  patient: Patient
   /** One that is shot at, and one that must not notice. */
   mine: Household
   theirs: Household
@@ -57,7 +59,7 @@ export async function makeTarget(): Promise<Target> {
   const running = startJobs(jobs, { db: app.pools.db, log, now })
   const mine = await furnish(app, app)
   const theirs = await furnish(app, await app.makeAccount())
-  return { app, logged, mine, theirs, closeJobs: () => running.stop() }
+  return { app, logged, patient: patience(), mine, theirs, closeJobs: () => running.stop() }
 }
 
 /** Each round has an account of its own, since bad requests spoil much of what good ones start from. */
@@ -99,15 +101,15 @@ async function shoot(
   { seed, number, starts }: Aim,
   damage: Damage[],
 ): Promise<void> {
-  const { app, mine } = target
+  const { app, mine, patient } = target
   const start = starts[number % starts.length] as Start
   const dice = diceOf(seed * 1_000_003 + number)
   const shot = makeShot(start, { dice, known: knownTo(target, dice) }, mine.key)
-  const got = await gun.fire(octetsOf(shot), shot)
+  const name = operationId(start.op)
+  const got = await patient(name, shot, () => gun.fire(octetsOf(shot), shot))
   const fault = faultIn(shot, got)
   if (fault === undefined) return
-  const at = `${operationId(start.op)}, POSTHORN_SEED=${seed}, shot ${number}\n${curlOf(app.url, shot)}`
-  damage.push({ fault, at })
+  damage.push({ fault, at: `${name}, POSTHORN_SEED=${seed}, shot ${number}\n${curlOf(app.url, shot)}` })
 }
 
 /** The identifier that a field of this name asks for: of the one account, at times of the other. */

@@ -7,9 +7,11 @@ const slowMs = 5_000
 // A key is made for a new domain, which takes its time on a busy machine; the process goes on meanwhile.
 const slowWithKeyMs = 20_000
 
+export const isSlow = (shot: Shot, got: Reply | Silence) =>
+  got.ms > (/\/domains/.test(shot.target) ? slowWithKeyMs : slowMs)
+
 export function faultIn(shot: Shot, got: Reply | Silence): string | undefined {
-  if (got.ms > (/\/domains/.test(shot.target) ? slowWithKeyMs : slowMs))
-    return `took ${Math.round(got.ms)} ms`
+  if (isSlow(shot, got)) return `took ${Math.round(got.ms)} ms`
   if ('silent' in got) return shot.isCut ? undefined : got.silent
   const text = got.body.toString()
   if (got.status >= 500) return `${got.status} ${text.slice(0, 300)}`
