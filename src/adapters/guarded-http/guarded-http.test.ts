@@ -94,6 +94,25 @@ test('a request carries only what is expected', async () => {
   assert.equal(posted?.headers['x-a'], '1')
 })
 
+test('headers that are the same for many requests go with each of them', async () => {
+  const usual = { 'User-Agent': 'Mine', Host: 'inside.example', 'X-Usual': 'u' }
+  for (const own of ['1', '2']) {
+    await ask('/ok', { method: 'POST', body: '{}', usual, headers: { 'X-Own': own } })
+    const sent = seen.at(-1)?.headers
+    assert.deepEqual(sent, {
+      host: base.slice('http://'.length),
+      connection: 'keep-alive',
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': 'Mine',
+      'x-usual': 'u',
+      'x-own': own,
+      'content-length': '2',
+    })
+  }
+  await assert.rejects(ask('/ok', { usual: { 'x-a': 'a\nb' } }), { message: 'the header x-a cannot be sent' })
+})
+
 test('a line break in a header is a mistake of ours', async () => {
   await assert.rejects(ask('/ok', { headers: { 'x-a': 'a\r\nx-b: c' } }), {
     name: 'TypeError',

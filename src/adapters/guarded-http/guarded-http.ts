@@ -8,16 +8,14 @@ import { checkHost, type Guard, type Resolve } from './connector.ts'
 import { GuardedFault, type GuardedFaultCode } from './fault.ts'
 import { type Answer, answerReader } from './read-answer.ts'
 import { readTarget } from './target.ts'
-import { writeRequest } from './write-request.ts'
+import { requestWriter, type Written } from './write-request.ts'
 
 export type { Resolve } from './connector.ts'
 export { GuardedFault } from './fault.ts'
 
-export type GuardedRequest = {
+export type GuardedRequest = Written & {
   url: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  headers?: Record<string, string>
-  body?: string | Buffer
   maxBytes: number
   /** For all of it, from the name to the last byte. */
   timeoutMs: number
@@ -51,6 +49,7 @@ export function openGuardedClient(options: {
   const { allowPrivate, resolve = systemResolve, userAgent, connections = 16 } = options
   const guard: Guard = { allowPrivate, resolve }
   const origins = openOrigins(guard, connections ?? Number.POSITIVE_INFINITY)
+  const write = requestWriter(userAgent)
   const targets = new LRUCache<string, URL>({ max: 500 })
   const targetOf = (text: string) => {
     const known = targets.get(text)
@@ -62,7 +61,7 @@ export function openGuardedClient(options: {
   return {
     request: async (wanted) => {
       const url = targetOf(wanted.url)
-      return exchange({ url, to: origins.of(url), request: writeRequest(url, wanted, userAgent) }, wanted)
+      return exchange({ url, to: origins.of(url), request: write(url, wanted) }, wanted)
     },
     check: async (url) => checkHost(readTarget(url).hostname, guard),
     close: async () => origins.close(),

@@ -1,5 +1,13 @@
 // The head of a request, and its body behind it.
-type Written = { method?: string; headers?: Record<string, string>; body?: string | Buffer }
+type Headers = Record<string, string>
+
+export type Written = {
+  method?: string
+  headers?: Headers
+  /** Those that are the same for many requests, in the same object: they are looked at once. */
+  usual?: Headers
+  body?: string | Buffer
+}
 
 // The client writes these itself; a second opinion on them is how requests are smuggled.
 const reserved =
@@ -7,34 +15,48 @@ const reserved =
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const unfit = /[^\t\x20-\x7e\x80-\xff]/
 
-/** As text where every character is one byte, which is the quickest to send. */
-export function writeRequest(
-  url: URL,
-  { method = 'GET', headers, body = '' }: Written,
-  userAgent: string | undefined,
-): string | Buffer {
-  const bytes = Buffer.byteLength(body)
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`
-  for (const [name, value] of Object.entries(headersOf(headers, userAgent))) {
-    // Put together wrongly by us: customers' headers are checked when they are given.
-    if (!token.test(name) || unfit.test(value)) throw new TypeError(`the header ${name} cannot be sent`)
-    head += `${name}: ${value}\r\n`
+export type Writer = (url: URL, written: Written) => string | Buffer
+
+export function requestWriter(userAgent: string | undefined): Writer {
+  // Nothing is ever decompressed here: a bomb stays as small as it travels.
+  const own: Headers = { accept: '*/*', 'accept-encoding': 'identity' }
+  if (userAgent !== undefined) own['user-agent'] = userAgent
+  const known = new WeakMap<Headers, string>()
+
+  function usualLines(usual: Headers): string {
+    const lines = known.get(usual) ?? linesOf({ ...own, ...fit(usual) })
+    known.set(usual, lines)
+    return lines
   }
-  if (bytes > 0 || method !== 'GET') head += `content-length: ${bytes}\r\n`
-  if (typeof body === 'string' && body.length === bytes) return `${head}\r\n${body}`
-  return Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), Buffer.from(body as string)])
+
+  /** As text where every character is one byte, which is the quickest to send. */
+  return (url, { method = 'GET', headers, usual, body = '' }) => {
+    const bytes = Buffer.byteLength(body)
+    const lines = usual ? usualLines(usual) + linesOf(fit(headers)) : linesOf({ ...own, ...fit(headers) })
+    const length = bytes > 0 || method !== 'GET' ? `content-length: ${bytes}\r\n` : ''
+    const start = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`
+    const head = `${start}connection: keep-alive\r\n${lines}${length}\r\n`
+    if (typeof body === 'string' && body.length === bytes) return head + body
+    return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body as string)])
+  }
 }
 
-function headersOf(
-  given: Record<string, string> = {},
-  userAgent: string | undefined,
-): Record<string, string> {
-  // Nothing is ever decompressed here: a bomb stays as small as it travels.
-  const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' }
-  if (userAgent !== undefined) headers['user-agent'] = userAgent
+function fit(given: Headers = {}): Headers {
+  const headers: Headers = {}
   for (const name of Object.keys(given)) {
     const lower = name.toLowerCase()
     if (!reserved.test(lower)) headers[lower] = given[name] as string
   }
   return headers
+}
+
+function linesOf(headers: Headers): string {
+  let lines = ''
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] as string
+    // Put together wrongly by us: customers' headers are checked when they are given.
+    if (!token.test(name) || unfit.test(value)) throw new TypeError(`the header ${name} cannot be sent`)
+    lines += `${name}: ${value}\r\n`
+  }
+  return lines
 }

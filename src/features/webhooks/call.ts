@@ -7,6 +7,8 @@ export type Answer = { status: number; retryAfter: string | undefined; body: Buf
 /** Posts once, follows nothing, and throws with a reason when no answer came. */
 export type Post = (call: {
   url: string
+  /** The same object for every call of a turn. */
+  usual: Record<string, string>
   headers: Record<string, string>
   body: string
   timeoutMs: number
@@ -14,7 +16,7 @@ export type Post = (call: {
 
 export type Call = {
   url: string
-  sign: Signer
+  signer: Signer
   post: Post
   timeoutMs: number
   now: () => Date
@@ -35,7 +37,7 @@ export type Outcome = {
 
 /** `id` is the same at every attempt; the time and the signature are those of this one. */
 export async function call(
-  { url, sign, post, timeoutMs, now }: Call,
+  { url, signer, post, timeoutMs, now }: Call,
   id: string,
   body: string,
 ): Promise<Outcome> {
@@ -52,7 +54,8 @@ export async function call(
     ...told,
   })
   try {
-    const answer = await post({ url, headers: sign(id, body, at), body, timeoutMs })
+    const { usual } = signer
+    const answer = await post({ url, usual, headers: signer.sign(id, body, at), body, timeoutMs })
     const { status } = answer
     if (status >= 200 && status < 300) return outcome({ isTaken: true, statusCode: status })
     const askedMs = readRetryAfter(answer.retryAfter, at)

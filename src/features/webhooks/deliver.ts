@@ -9,6 +9,7 @@ import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { defaults } from '../accounts/settings/settings.ts'
 import type { Post } from './call.ts'
 import { type EndedTurn, recordTurns } from './end-turn.ts'
+import { type Feed, openFeed } from './feed.ts'
 import {
   claimTurns,
   loadBatch,
@@ -19,8 +20,8 @@ import {
   type TurnRow,
 } from './queue-queries.ts'
 import { openSecrets, type SecretKeys } from './secrets.ts'
-import { signer } from './sign.ts'
-import { openRecorder, type Recorder, type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
+import { signerOf } from './sign.ts'
+import { openRecorder, type Sent, sendEach, sendTogether, type Turn } from './turn.ts'
 
 export type WebhookDeliveryNeeds = {
   db: Db
@@ -47,6 +48,8 @@ const idleMs = 500
 const longestCallMs = 10_000
 const gatheredMs = 5 * 60_000
 const perTurn = 400
+// Small enough that neither the database nor this process is busy with one for long while receivers wait.
+const perFetch = 200
 // Where many have a turn, each begins with less: nobody waits for all that the others have to send to be read.
 const fewTurns = 8
 const turnsAtOnce = { well: 100, inTrouble: 50 }
@@ -203,41 +206,21 @@ async function takeTurn(needs: WebhookDeliveryNeeds, claimed: Claimed, state: St
   if (turn.batched) return sendTogether(open, queued)
   const recorder = openRecorder(open)
   try {
-    return await sendAll(needs, claimed, { open, recorder, isOver: state.isOver })
+    return await sendEach(open, feedOf(needs, claimed, state.isOver), recorder)
   } finally {
     await recorder.end()
   }
 }
 
-type Sending = { open: Turn; recorder: Recorder; isOver: () => boolean }
-
-async function sendAll(
-  needs: WebhookDeliveryNeeds,
-  { turn, queued, limit: first }: Claimed,
-  { open, recorder, isOver }: Sending,
-): Promise<Sent> {
-  const sent: Sent = { outcomes: [], dropped: [] }
-  for (let [due, limit] = [queued, first]; due.length > 0; limit = perTurn) {
-    const following = due.length < limit ? Promise.resolve([]) : loadMore(needs, turn, due)
-    // Heard when its turn comes.
-    following.catch(() => {})
-    const { outcomes, dropped } = await sendEach(open, due, recorder)
-    sent.outcomes.push(...outcomes)
-    sent.dropped.push(...dropped)
-    const isAllTaken = outcomes.every(({ isTaken }) => isTaken)
-    due = await following
-    if (!isAllTaken || isOver() || open.isOver()) break
+function feedOf(needs: WebhookDeliveryNeeds, { turn, queued, limit }: Claimed, isOver: () => boolean): Feed {
+  let isAll = queued.length < limit
+  const more = async (last: QueuedRow) => {
+    if (isAll || isOver()) return []
+    const found = await loadDue(needs.db, [turn.id], { now: needs.now(), limit: perFetch, after: last })
+    isAll = found.length < perFetch
+    return found
   }
-  return sent
-}
-
-/** What comes next is fetched while these are sent. */
-function loadMore(
-  { db, now }: WebhookDeliveryNeeds,
-  { id }: TurnRow,
-  due: QueuedRow[],
-): Promise<QueuedRow[]> {
-  return loadDue(db, [id], { now: now(), limit: perTurn, after: due.at(-1) })
+  return openFeed({ first: queued, more })
 }
 
 async function openTurn(
@@ -255,7 +238,7 @@ async function openTurn(
   return {
     ...needs,
     url: turn.url,
-    sign: signer(secrets),
+    signer: signerOf(secrets),
     timeoutMs: Math.min(longestCallMs, third),
     told: { webhookId: turn.id, timezone: turn.timezone ?? defaults.timezone },
     isFailing: turn.failing_since !== null,

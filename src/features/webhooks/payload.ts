@@ -13,9 +13,10 @@ type Payload = Record<string, unknown>
 /** Nothing for an event whose message is gone. */
 export function payloadOf(told: Told, queued: QueuedRow): Payload | undefined {
   if (queued.data?.msg_status !== undefined) return smsPayload(told, queued)
-  if (queued.message_id === null) return otherPayload(told, queued)
-  if (queued.recipient === null || queued.at === null) return undefined
-  return messagePayload(told, queued, queued.at)
+  const { at } = queued
+  if (at === null) return undefined
+  if (queued.message_id === null) return otherPayload(told, queued, at)
+  return queued.recipient === null ? undefined : messagePayload(told, queued, at)
 }
 
 export function messagePayload(told: Told, queued: QueuedRow, at: Date): Payload {
@@ -149,14 +150,14 @@ function smsPayload({ webhookId, timezone }: Told, { data }: QueuedRow): Payload
   return { id: Number(webhookId), ...data, date: dateIn(timezone, at) }
 }
 
-function otherPayload({ webhookId, timezone }: Told, queued: QueuedRow): Payload {
+function otherPayload({ webhookId, timezone }: Told, queued: QueuedRow, at: Date): Payload {
   return {
     id: Number(webhookId),
     event: queued.event,
     ...(queued.email !== null && { email: queued.email }),
     key: deliveryId(queued.id),
-    date: dateIn(timezone, queued.created_at),
-    ts: seconds(queued.created_at),
+    date: dateIn(timezone, at),
+    ts: seconds(at),
     ...queued.data,
   }
 }

@@ -104,11 +104,10 @@ export type QueuedRow = {
   event: string
   batch_id: string | null
   attempts: number
-  created_at: Date
   email: string | null
   data: Record<string, unknown> | null
   message_id: string | null
-  /** Of a message's event: what is known of both. Without a recipient the message is gone. */
+  /** When it happened. Without this or a recipient the message of an event is gone. */
   at: Date | null
   event_data: Record<string, unknown> | null
   recipient: string | null
@@ -125,6 +124,7 @@ export type QueuedRow = {
   campaign_id: string | null
   campaign_name: string | null
   list_id: string | null
+  /** Of a campaign's message. */
   sent_at: Date | null
 }
 
@@ -135,7 +135,6 @@ const Queued = row<QueuedRow>({
   event: text,
   batch_id: maybe(text),
   attempts: int,
-  created_at: time,
   email: maybe(text),
   data: json(),
   message_id: maybe(text),
@@ -161,11 +160,12 @@ const Queued = row<QueuedRow>({
 // Each row by its key, one at a time: whoever plans this cannot know how few there are.
 const loaded = (queued: Sql) => sql`
     -- all accounts: the worker serves them all
-    select q.webhook_id, q.id, q.due_at::text as due, q.event, q.batch_id, q.attempts, q.created_at, q.email, q.data,
-           q.message_id, case when q.event = 'request' then q.created_at else e.at end as at, e.data as event_data,
+    select q.webhook_id, q.id, q.due_at::text as due, q.event, q.batch_id, q.attempts, q.email, q.data, q.message_id,
+           case when q.message_id is null or q.event = 'request' then q.created_at else e.at end as at,
+           e.data as event_data,
            m.recipient, m.message_id as rfc_id, m.subject, m.source, m.sender,
            m.tags, m.tag, m.metadata, m.template_id, t.name as template_name, c.id as contact_id, m.campaign_id,
-           p.name as campaign_name, m.list_id, m.sent_at
+           p.name as campaign_name, m.list_id, case when m.campaign_id is not null then m.sent_at end as sent_at
       from (${queued}) q
       left join lateral (
            select at, data from message_events where account_id = q.account_id and id = q.event_id limit 1) e on true

@@ -47,7 +47,6 @@ function sampleRow({ webhookId, type, event, id, at }: Sampled): QueuedRow {
     event: isCampaign && event === 'unsubscribed' ? 'unsubscribe' : event,
     batch_id: null,
     attempts: 0,
-    created_at: at,
     email: null,
     data: null,
     message_id: id,

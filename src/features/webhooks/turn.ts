@@ -1,5 +1,6 @@
 // A turn of one webhook: what is due for it is sent, several at a time, in the order of each message.
 import { type Call, call, type Outcome, triedOf } from './call.ts'
+import type { Feed } from './feed.ts'
 import { deliveryId, payloadOf, type Told } from './payload.ts'
 import type { QueuedRow, Tried } from './queue-queries.ts'
 
@@ -19,9 +20,8 @@ export type Turn = Call & {
 
 const atOnce = 16
 
-export async function sendEach(turn: Turn, queued: QueuedRow[], recorder: Recorder): Promise<Sent> {
+export async function sendEach(turn: Turn, feed: Feed, recorder: Recorder): Promise<Sent> {
   const sent: Sent = { outcomes: [], dropped: [] }
-  const waiting = inOrder(queued)
   let isFailing = turn.isFailing
   let isRefused = false
 
@@ -35,21 +35,24 @@ export async function sendEach(turn: Turn, queued: QueuedRow[], recorder: Record
     if (!outcome.isTaken && turn.isCutOff()) return
     sent.outcomes.push(outcome)
     recorder.note(triedOf(turn, one, outcome))
-    isFailing ||= !outcome.isTaken
+    if (outcome.isTaken) return
+    feed.close()
+    isFailing = true
     isRefused ||= isLeftAlone(outcome)
   }
 
   async function work(_: unknown, number: number): Promise<void> {
     const goesOn = () => !turn.isOver() && !isRefused && (number === 0 || !isFailing)
     while (goesOn()) {
-      const next = waiting.shift()
-      if (!next) return
-      for (const one of next) if (goesOn()) await sendNext(one)
+      const one = await feed.next()
+      if (!one || !goesOn()) return
+      await sendNext(one)
+      feed.done(one)
     }
   }
 
-  const workers = turn.isFailing ? 1 : Math.min(atOnce, waiting.length)
-  await Promise.all(Array.from({ length: workers }, work))
+  await Promise.all(Array.from({ length: turn.isFailing ? 1 : atOnce }, work))
+  await feed.end()
   return sent
 }
 
@@ -97,18 +100,6 @@ export function openRecorder({ record }: Pick<Turn, 'record'>): Recorder {
 
 /** It is gone, or asks for a pause: calling again at once is of no use. */
 const isLeftAlone = ({ statusCode, askedMs }: Outcome) => statusCode === 410 || askedMs > 0
-
-/** Events of one message after each other, those of different messages side by side. */
-function inOrder(queued: QueuedRow[]): QueuedRow[][] {
-  const groups = new Map<string, QueuedRow[]>()
-  for (const one of queued) {
-    const name = one.message_id ?? one.email ?? one.id
-    const group = groups.get(name)
-    if (group) group.push(one)
-    else groups.set(name, [one])
-  }
-  return [...groups.values()]
-}
 
 /** One call for all, known by their batch. */
 export async function sendTogether(turn: Turn, queued: QueuedRow[]): Promise<Sent> {
