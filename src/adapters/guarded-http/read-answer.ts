@@ -98,7 +98,8 @@ function growing() {
       }
       length += part.length
     },
-    all: () => room.subarray(0, length),
+    /** Without the room that is left, which may be as much again. */
+    all: () => (room.length === length ? room : Buffer.from(room.subarray(0, length))),
   }
 }
 
