@@ -1,4 +1,4 @@
-// A host that lets one of its processors stand still for seconds makes any request slow.
+// A host that lets one of its processors stand still for seconds makes any request slow, and the database look down.
 import type { Reply, Silence } from './gun.ts'
 import { isSlow } from './judge.ts'
 import type { Shot } from './shot.ts'
@@ -17,9 +17,13 @@ export function patience(): Patient {
   const excused = new Set<string>()
   return async (name, shot, fire) => {
     const got = await fire()
-    if (!isSlow(shot, got) || excused.has(name)) return got
+    if (!(isSlow(shot, got) || isDown(got)) || excused.has(name)) return got
     excused.add(name)
     const again = await fire()
-    return isSlow(shot, again) ? again : { ...got, ms: again.ms }
+    return isSlow(shot, again) || isDown(got) ? again : { ...got, ms: again.ms }
   }
 }
+
+/** What a call says when the database does not answer within two seconds. */
+const isDown = (got: Reply | Silence) =>
+  'status' in got && got.status === 503 && got.body.includes('"database_unavailable"')
