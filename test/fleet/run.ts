@@ -107,9 +107,7 @@ async function underLoad(fleet: Fleet, size: Size, tally: Tally, t: TestContext)
   for (const email of emails) tally.accept(email)
   const campaignId = await makeCampaign(db, owner, { recipients: { listIds: [listId] } })
   const eye = watch(db, [campaignId])
-  const lines = Array.from({ length: size.imported }, (_, i) => `i${i}@example.net;Name ${i}`)
-  const fileBody = `EMAIL;FIRSTNAME\n${lines.join('\n')}`
-  const body = { fileBody, listIds: [importedTo] }
+  const body = { fileBody: fileOf(size.imported), listIds: [importedTo] }
   const started = await ask(apis, 'POST', '/v3/contacts/import', { body })
   assert.equal(started.status, 202, started.text)
   let isOver = false
@@ -140,6 +138,11 @@ async function underLoad(fleet: Fleet, size: Size, tally: Tally, t: TestContext)
     capped,
     limited,
   }
+}
+
+function fileOf(count: number): string {
+  const lines = Array.from({ length: count }, (_, i) => `i${i}@example.net;Name ${i}`)
+  return `EMAIL;FIRSTNAME\n${lines.join('\n')}`
 }
 
 const messagesOf = async ({ databaseUrl }: Fleet) =>
