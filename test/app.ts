@@ -130,7 +130,7 @@ async function startBackground(options: AppOptions, { config, pools, log, now, t
   const delivery =
     options.deliver && (await openDelivery({ config, db, log, now, trackingKeys, baseUrl: 'http://test' }))
   const sms = options.sms && (await openSmsDelivery({ config, db, log, now }))
-  const webhooks = options.webhooks && openWebhooks({ config, pools, log, now })
+  const webhooks = options.webhooks && openWebhooks({ config, pools, log, now, baseUrl: 'http://test' })
   return {
     wake() {
       delivery?.wake()

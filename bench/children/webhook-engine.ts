@@ -14,6 +14,7 @@ const webhooks = openWebhooks({
   pools,
   log: silentLog,
   now: () => new Date(),
+  baseUrl: 'http://test',
 })
 process.once('SIGTERM', async () => {
   await webhooks.stop()

@@ -9,6 +9,7 @@ import type { CheckTarget } from '../features/webhooks/write-webhook.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Config } from './config.ts'
 import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
+import { openUnsubscribeKeys } from './link-keys.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
 import type { Pools } from './wire.ts'
@@ -77,11 +78,12 @@ export type WebhookOptions = {
   pools: Pools
   log: Log
   now: () => Date
+  baseUrl: string
 }
 
 const longestLeaseSeconds = 60
 
-export function openWebhooks({ config, pools, log, now }: WebhookOptions): WebhookDelivery {
+export function openWebhooks({ config, pools, log, now, baseUrl }: WebhookOptions): WebhookDelivery {
   const client = clientOf(config)
   return startWebhookDelivery({
     db: pools.db,
@@ -91,6 +93,8 @@ export function openWebhooks({ config, pools, log, now }: WebhookOptions): Webho
     retryFactor: config.retryFactor,
     leaseSeconds: Math.min(longestLeaseSeconds, config.leaseSeconds),
     secretKeys: openSecretKeys(config),
+    unsubscribeKeys: openUnsubscribeKeys(config),
+    baseUrl,
     post: postThrough(client),
     close: () => client.close(),
   })

@@ -35,7 +35,7 @@ export async function startWorkers(needs: WorkerNeeds): Promise<Workers> {
   const jobs = jobsFor({ transport, log, now, baseUrl, unsubscribeKeys, domains, auditDays, wake })
   const outreach = outreachJobsFor(config, { log, now, baseUrl })
   const running = startJobs([...jobs, ...outreach, openMediaJob(config, log)], { db, log, now })
-  const webhooks = openWebhooks({ config, pools, log, now })
+  const webhooks = openWebhooks({ config, pools, log, now, baseUrl })
   const sms = await openSmsDelivery({ config, db, log, now })
   const watching = openWatching(config, { db, log, now })
   return {

@@ -5,5 +5,11 @@ import { openWebhooks } from '../../src/main/webhooks.ts'
 import { openPools } from '../../src/main/wire.ts'
 
 const pools = openPools({ url: process.argv[2] ?? '', log: silentLog, strict: true })
-openWebhooks({ config: readConfig(process.env), pools, log: silentLog, now: () => new Date() })
+openWebhooks({
+  config: readConfig(process.env),
+  pools,
+  log: silentLog,
+  now: () => new Date(),
+  baseUrl: 'http://test',
+})
 process.stdout.write('ready\n')

@@ -1,4 +1,4 @@
-// The route of a campaign's message as a page.
+// The route of a message as a page.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Mirror, readMirror } from '../../features/campaigns/mirror.ts'
 import { recordVisit } from '../../features/campaigns/record-visit.ts'
@@ -26,10 +26,10 @@ const policy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
 ].join('; ')
 
-/** The page of a campaign has no recipient; the reader gets it whatever becomes of our note about it. */
+/** Only of a campaign's message is one kept; the reader gets the page whatever becomes of our note about it. */
 async function keepVisit(gates: Gates, { of }: Mirror, request: FastifyRequest): Promise<void> {
   const { accountId, campaignId, messageId } = of
-  if (messageId === undefined) return
+  if (campaignId === undefined || messageId === undefined) return
   const visit = visitOf(request, gates.now())
   await recordVisit(gates.db, { accountId, campaignId, messageId }, visit).catch((error) => {
     gates.log.error({ requestId: request.id, err: error }, 'a visit of a message was not recorded')

@@ -1,9 +1,12 @@
-// A message of a campaign as a page: with its recipient's data for whoever holds the link of that message, with
-// nobody's for whoever holds the campaign's.
+// A message as a page: with its recipient's data for whoever holds the link of that message, with nobody's for whoever
+// holds the campaign's.
 import type { Db } from '../../kernel/db.ts'
 import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
-import { campaignLinks, type Mirrored, readMirrorToken, sharedLinks } from './links.ts'
+import { type Mirrored, readMirrorToken } from '../messages/mirror-link.ts'
+import { readPage } from '../messages/read-page.ts'
+import { linkFiller } from '../messages/recipient-links.ts'
+import { campaignLinks, sharedLinks } from './links.ts'
 import { findMirrored } from './mirror-queries.ts'
 import { findCampaign } from './queries.ts'
 import { type CampaignRecipient, compileCampaign, renderCampaign } from './render-campaign.ts'
@@ -11,20 +14,31 @@ import type { LinkSource } from './send-test.ts'
 
 export type Mirror = { html: string; of: Mirrored }
 
-/** Nothing for a link that is not ours, or whose campaign is gone. */
+/** Nothing for a link that is not ours, or whose message or campaign is gone. */
 export async function readMirror(db: Db, source: LinkSource, token: string): Promise<Mirror | undefined> {
   const of = readMirrorToken(await source.unsubscribeKeys(), token)
-  const campaign = of && (await findCampaign(db, { accountId: of.accountId, id: of.campaignId }))
-  if (!of || !campaign) return undefined
-  const recipient = await recipientOf(db, source, of)
+  if (!of) return undefined
+  const html =
+    of.campaignId === undefined
+      ? await readPage(db, linkFiller(source), of)
+      : await ofCampaign(db, source, of)
+  return html === undefined ? undefined : { html, of }
+}
+
+type OfCampaign = Extract<Mirrored, { campaignId: string }>
+
+async function ofCampaign(db: Db, source: LinkSource, of: OfCampaign): Promise<string | undefined> {
+  const campaign = await findCampaign(db, { accountId: of.accountId, id: of.campaignId })
+  const recipient = campaign && (await recipientOf(db, source, of))
+  if (!recipient) return undefined
   const compiled = compileCampaign(campaign, await attributeNames(db, of.accountId))
-  return recipient && { html: (await renderCampaign(compiled, recipient)).html, of }
+  return (await renderCampaign(compiled, recipient)).html
 }
 
 async function recipientOf(
   db: Db,
   { unsubscribeKeys, baseUrl }: LinkSource,
-  of: Mirrored,
+  of: OfCampaign,
 ): Promise<CampaignRecipient | undefined> {
   const needs = { keys: await unsubscribeKeys(), baseUrl }
   const { accountId, messageId } = of

@@ -5,9 +5,9 @@ import { findForEvent } from '../messages/event-queries.ts'
 import { recordEvent } from '../messages/record-event.ts'
 import { classifyActivity } from '../messages/tracking/classify.ts'
 import type { Visit } from '../messages/tracking/record-activity.ts'
-import type { Mirrored } from './links.ts'
+import type { MirroredRef } from './mirror-queries.ts'
 
-export async function recordVisit(db: Db, of: Required<Mirrored>, visit: Visit): Promise<void> {
+export async function recordVisit(db: Db, of: MirroredRef, visit: Visit): Promise<void> {
   const { click_tracking } = await readSettingsOf(db, of.accountId)
   const message = click_tracking && (await findForEvent(db, of.messageId))
   if (!message) return

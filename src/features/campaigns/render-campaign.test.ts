@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { composeMail } from '../messages/mime/compose.ts'
-import { campaignLinks, mirrorUrl, readMirrorToken } from './links.ts'
+import { mirrorUrl, readMirrorToken } from '../messages/mirror-link.ts'
+import { campaignLinks } from './links.ts'
 import { type CampaignContent, compileCampaign, renderCampaign } from './render-campaign.ts'
 
 const keys = [Buffer.alloc(32, 7)]

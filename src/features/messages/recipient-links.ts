@@ -1,11 +1,16 @@
 // The links of transactional mail that are the recipient's own. A text is rendered once for all of its recipients, so
 // it holds these addresses, which lead nowhere, until each recipient's message is composed.
 import { type FindUnsubscribeKeys, writeUnsubscribeToken } from '../contacts/unsubscribe/tokens.ts'
+import { mirrorUrl } from './mirror-link.ts'
 
 const host = 'https://recipient.posthorn.invalid/'
 
 /** What templates of transactional mail read. */
-export const recipientLinks = { unsubscribe_url: `${host}unsubscribe`, preferences_url: `${host}preferences` }
+export const recipientLinks = {
+  unsubscribe_url: `${host}unsubscribe`,
+  preferences_url: `${host}preferences`,
+  mirror: `${host}mirror`,
+}
 
 type Needs = { unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
 type Message = { id: string; account_id: string; recipient: string }
@@ -15,10 +20,12 @@ export type FillIn = (message: Message, text: string) => Promise<string>
 export function linkFiller({ unsubscribeKeys, baseUrl }: Needs): FillIn {
   return async ({ id, account_id, recipient }, text) => {
     if (!text.includes(host)) return text
-    const of = { accountId: account_id, email: recipient, messageId: id }
-    const token = writeUnsubscribeToken(await unsubscribeKeys(), of)
+    const keys = await unsubscribeKeys()
+    const of = { accountId: account_id, messageId: id }
+    const token = writeUnsubscribeToken(keys, { ...of, email: recipient })
     return text
       .replaceAll(recipientLinks.unsubscribe_url, `${baseUrl}/u/${token}`)
       .replaceAll(recipientLinks.preferences_url, `${baseUrl}/preferences/${token}`)
+      .replaceAll(recipientLinks.mirror, mirrorUrl({ keys, baseUrl }, of))
   }
 }

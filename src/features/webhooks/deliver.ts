@@ -7,6 +7,8 @@ import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { defaults } from '../accounts/settings/settings.ts'
+import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
+import { mirrorUrl } from '../messages/mirror-link.ts'
 import type { Post } from './call.ts'
 import { type EndedTurn, recordTurns } from './end-turn.ts'
 import { type Feed, openFeed } from './feed.ts'
@@ -34,6 +36,8 @@ export type WebhookDeliveryNeeds = {
   leaseSeconds: number
   secretKeys: SecretKeys
   post: Post
+  unsubscribeKeys: FindUnsubscribeKeys
+  baseUrl: string
   /** Cuts off the calls that are under way. */
   close: () => Promise<void>
 }
@@ -233,6 +237,7 @@ async function openTurn(
     { accountId: turn.account_id, id: turn.id },
     turn.sealed,
   )
+  const links = { keys: await needs.unsubscribeKeys(), baseUrl: needs.baseUrl }
   // A third of the lease to begin calls, a third for the last of them to end: after its end another has the webhook.
   const third = (needs.leaseSeconds * 1000) / 3
   return {
@@ -240,7 +245,11 @@ async function openTurn(
     url: turn.url,
     signer: signerOf(secrets),
     timeoutMs: Math.min(longestCallMs, third),
-    told: { webhookId: turn.id, timezone: turn.timezone ?? defaults.timezone },
+    told: {
+      webhookId: turn.id,
+      timezone: turn.timezone ?? defaults.timezone,
+      pageOf: (messageId) => mirrorUrl(links, { accountId: turn.account_id, messageId }),
+    },
     isFailing: turn.failing_since !== null,
     isOver: () => isStopping() || performance.now() - claimedAt > third,
     isCutOff,

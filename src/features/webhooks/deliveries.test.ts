@@ -44,7 +44,7 @@ describe('deliveries', () => {
 
   test('are made by one of two processes, each once', async () => {
     const config = readConfig({ DATABASE_URL: app.databaseUrl, ...env })
-    const second = openWebhooks({ config, pools: app.pools, log: silentLog, now })
+    const second = openWebhooks({ config, pools: app.pools, log: silentLog, now, baseUrl: 'http://test' })
     after(() => second.stop())
     const receiver = await openReceiver((_got, response) =>
       setTimeout(() => response.writeHead(200).end(), 5),

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { showId } from '../../kernel/id.ts'
 import type { QueuedRow } from './queue-queries.ts'
 
-/** Of one call: whose webhook, and in which time zone its account lives. */
-export type Told = { webhookId: string; timezone: string }
+/** Of one call: whose webhook, in which time zone its account lives, and where its messages are pages. */
+export type Told = { webhookId: string; timezone: string; pageOf?: (messageId: string) => string }
 
 export const deliveryId = (id: string) => showId('whd', id)
 
@@ -52,7 +52,7 @@ function transactionalPayload(told: Told, queued: QueuedRow, at: Date): Payload 
   if (tag !== undefined) payload.tag = tag
   // The address that the mail left from is known to the upstream alone.
   if (!isRefused(event)) payload.sending_ip = ''
-  return Object.assign(payload, detailsOf(queued))
+  return Object.assign(payload, detailsOf(told, queued))
 }
 
 function addMetadata(payload: Payload, metadata: Record<string, string>): void {
@@ -72,11 +72,12 @@ function tagOf({ source, template_name, metadata }: QueuedRow, tags: string[]): 
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-function detailsOf({ event, event_data }: QueuedRow): Payload {
-  const data = event_data ?? {}
+function detailsOf(told: Told, queued: QueuedRow): Payload {
+  const { event } = queued
+  const data = queued.event_data ?? {}
   switch (event) {
     case 'request':
-      return { mirror_link: '' }
+      return { mirror_link: mirrorOf(told, queued) }
     case 'hard_bounce':
     case 'soft_bounce':
     case 'deferred':
@@ -86,13 +87,17 @@ function detailsOf({ event, event_data }: QueuedRow): Payload {
     case 'delivered':
       return {}
     default:
-      return visitOf(event, data)
+      return visitOf(event, data, mirrorOf(told, queued))
   }
 }
 
-function visitOf(event: string, data: Payload): Payload {
+/** What came composed over the relay has no page. */
+const mirrorOf = ({ pageOf }: Told, { source, message_id }: QueuedRow) =>
+  source === 'smtp' || message_id === null ? '' : (pageOf?.(message_id) ?? '')
+
+function visitOf(event: string, data: Payload, mirror_link: string): Payload {
   const userAgent = textOf(data.user_agent)
-  const visit: Payload = { user_agent: userAgent, device_used: deviceOf(userAgent), mirror_link: '' }
+  const visit: Payload = { user_agent: userAgent, device_used: deviceOf(userAgent), mirror_link }
   if (data.classification !== undefined) visit.classification = data.classification
   if (event === 'click') visit.link = textOf(data.url)
   if (event.endsWith('proxy_open')) visit.link = ''

@@ -104,12 +104,15 @@ test('a message that is delivered, opened and clicked', async () => {
   }
   const click = await receiver.call('click')
   const [request, delivered, opened] = receiver.got
-  assert.deepEqual(timeless(request?.body), { ...common, event: 'request', mirror_link: '' })
+  const { mirror_link } = click.body
+  const page = await app.call('GET', mirror_link.replace('http://test', ''), { key: null })
+  assert.ok(page.text.includes('https://shop.example/order'), page.text)
+  assert.deepEqual(timeless(request?.body), { ...common, event: 'request', mirror_link })
   assert.deepEqual(timeless(delivered?.body), { ...common, event: 'delivered' })
   const visit = {
     user_agent: opened?.body.user_agent,
     device_used: 'DESKTOP',
-    mirror_link: '',
+    mirror_link,
     classification: 'human',
   }
   assert.match(visit.user_agent, /Mozilla/)
@@ -163,10 +166,11 @@ test('bounces, deferrals, complaints, proxies and robots', async () => {
   const { id: _, event, email, 'message-id': messageId } = spam.common
   assert.deepEqual(spam.body, { id, event, email, 'message-id': messageId })
   const proxy = await told('proxy', 'unique_proxy_open')
-  const visit = { user_agent: 'Mozilla/5.0', device_used: 'DESKTOP', mirror_link: '' }
+  const visit = { user_agent: 'Mozilla/5.0', device_used: 'DESKTOP', mirror_link: proxy.body.mirror_link }
   assert.deepEqual(proxy.body, { ...proxy.common, ...visit, classification: 'privacy_proxy', link: '' })
   const robot = await told('robot', 'opened')
-  const scanner = { ...visit, user_agent: 'python-requests/2.32', classification: 'robot' }
+  const { mirror_link } = robot.body
+  const scanner = { ...visit, user_agent: 'python-requests/2.32', classification: 'robot', mirror_link }
   assert.deepEqual(robot.body, { ...robot.common, ...scanner })
 })
 
@@ -213,7 +217,8 @@ test('a suppressed recipient, an address that cannot exist, an unsubscription, a
   assert.equal(receiver.got[0]?.body.email, blocked.email)
   assert.equal(receiver.got[0]?.body.event, 'request')
   const about = { ...common, email: 'anna@example.com', ...named, sending_ip: '' }
-  assert.deepEqual(timeless(request.body), { ...about, event: 'request', mirror_link: '' })
+  const { mirror_link } = request.body
+  assert.deepEqual(timeless(request.body), { ...about, event: 'request', mirror_link })
 
   const told = {
     id: await uuidOf(accountId, 'anna@example.com'),
@@ -222,7 +227,7 @@ test('a suppressed recipient, an address that cannot exist, an unsubscription, a
     at: new Date(),
   }
   await recordEvent(app.pools.db, told, 'unsubscribe', { scope: 'all' })
-  const left = { event: 'unsubscribed', user_agent: '', device_used: 'UNKNOWN', mirror_link: '' }
+  const left = { event: 'unsubscribed', user_agent: '', device_used: 'UNKNOWN', mirror_link }
   assert.deepEqual(timeless((await receiver.call('unsubscribed')).body), { ...about, ...left })
 
   const said = { smtpCode: 550, enhancedCode: '5.1.3', message: 'bad syntax' }

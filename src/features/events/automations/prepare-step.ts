@@ -5,6 +5,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import type { Settings } from '../../accounts/settings/settings.ts'
 import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
+import { mirrorUrl } from '../../messages/mirror-link.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import type { UsedTemplate } from '../../transactional/template-queries.ts'
@@ -87,18 +88,24 @@ async function callerFor({ keyOf }: StepNeeds, { account_id, key_id, mode }: Due
   }
 }
 
-type Links = { token: string; unsubscribe_url: string; preferences_url: string; headers: [string, string][] }
+type Links = {
+  token: string
+  unsubscribe_url: string
+  preferences_url: string
+  mirror: string
+  headers: [string, string][]
+}
 
-function linksFor(
-  { baseUrl, unsubscribeKeys }: StepNeeds,
-  to: Parameters<typeof writeUnsubscribeToken>[1],
-): Links {
+type To = { accountId: string; email: string; messageId: string }
+
+function linksFor({ baseUrl, unsubscribeKeys }: StepNeeds, to: To): Links {
   const token = writeUnsubscribeToken(unsubscribeKeys, to)
   const unsubscribe_url = `${baseUrl}/u/${token}`
   return {
     token,
     unsubscribe_url,
     preferences_url: `${baseUrl}/preferences/${token}`,
+    mirror: mirrorUrl({ keys: unsubscribeKeys, baseUrl }, to),
     headers: [
       ['List-Unsubscribe', `<${unsubscribe_url}>`],
       ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
@@ -113,8 +120,8 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
     SMS: run.contact_sms ?? undefined,
   }
   const content = { subject: step.subject ?? template?.subject, html: step.html ?? template?.html }
-  const { unsubscribe_url, preferences_url } = links
-  const scope = { params: {}, event: run.context, contact, unsubscribe_url, preferences_url }
+  const { unsubscribe_url, preferences_url, mirror } = links
+  const scope = { params: {}, event: run.context, contact, unsubscribe_url, preferences_url, mirror }
   const { subject, html = '' } = await renderContent(content, scope)
   return {
     subject,

@@ -63,7 +63,7 @@ describe('a run', () => {
   test('fills its templates, and nobody is without a way out', async () => {
     const { accountId, key } = await app.makeAccount()
     const html = '<body><p>{{ contact.FIRSTNAME }} {{ event.plan.name }} <b>{{ event.note }}</b></p></body>'
-    const own = '<a href="{{ unsubscribe_url }}">bye</a> {{ preferences_url }}'
+    const own = '<a href="{{ unsubscribe_url }}">bye</a> {{ preferences_url }} {{ mirror }}'
     const id = await declare(
       key,
       onEvent('a', step(0, 'Hi {{ event.plan.name }}', { html }), step(1, 'x', { html: own })),
@@ -84,6 +84,9 @@ describe('a run', () => {
     )
     assert.equal(second.parts.html.match(/\/u\//g)?.length, 1)
     assert.match(second.parts.html, /http:\/\/test\/preferences\/v1\./)
+    const page = /http:\/\/test(\/mirror\/[\w-]+)/.exec(second.parts.html)?.[1] ?? ''
+    const { text } = await app.call('GET', page, { key: null })
+    assert.equal(text, second.parts.html)
     const headers = new Map(first.parts.headers)
     assert.equal(headers.get('List-Unsubscribe-Post'), 'List-Unsubscribe=One-Click')
     const token = /\/u\/([^>]+)>/.exec(headers.get('List-Unsubscribe') ?? '')?.[1] ?? ''
