@@ -19,14 +19,17 @@ export async function readPage(db: Db, fillIn: FillIn, { accountId, messageId }:
     : filled
 }
 
+// Of one that names a large image a thousand times the page would be larger than any memory.
+const mostBytes = 20 * 1024 * 1024
+
 function withImages(html: string, files: AttachmentRow[]): string {
-  const images = new Map(
-    files
-      .filter(({ content_type }) => /^image\/[\w.+-]+$/.test(content_type))
-      .map((file) => [
-        file.content_id,
-        `data:${file.content_type};base64,${file.content.toString('base64')}`,
-      ]),
-  )
-  return html.replace(/\bcid:([^\s"'<>()]+)/g, (whole, id) => images.get(id) ?? whole)
+  const isImage = ({ content_type }: AttachmentRow) => /^image\/[\w.+-]+$/.test(content_type)
+  const images = new Map(files.filter(isImage).map((file) => [file.content_id, file]))
+  let left = mostBytes
+  return html.replace(/\bcid:([^\s"'<>()]+)/g, (whole, id) => {
+    const image = images.get(id)
+    if (!image || image.content.length > left) return whole
+    left -= image.content.length
+    return `data:${image.content_type};base64,${image.content.toString('base64')}`
+  })
 }

@@ -46,6 +46,17 @@ test('a message is a page for whoever holds its link, with the links and images 
   assert.equal((await open(`${path.slice(0, -2)}xx`)).status, 404)
 })
 
+test('an image that is named again and again is shown as often as a message could carry it', async () => {
+  const content = Buffer.alloc(3 * 1024 * 1024, 7).toString('base64')
+  const mail = await send('dora@example.org', {
+    html: `${'<img src="cid:big">'.repeat(1_000)}<a href="{{ mirror }}">page</a>`,
+    attachments: [{ filename: 'big.png', content, content_type: 'image/png', content_id: 'big' }],
+  })
+  const { status, text } = await open(pageIn(mail.html))
+  assert.equal(status, 200)
+  assert.deepEqual([text.split('"data:image/png').length - 1, text.split('"cid:big"').length - 1], [6, 994])
+})
+
 test('one of text alone is shown as it stands', async () => {
   const mail = await send('bob@example.org', { text: 'Order {{ params.order }} & more: {{ mirror }}' })
   const page = await open(pageIn(mail.text))
