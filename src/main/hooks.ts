@@ -1,5 +1,5 @@
 // The feedback of each upstream: its verification, its reader, and the way to the outside that both need.
-import type { GuardedClient } from '../adapters/guarded-http/guarded-http.ts'
+import type { GuardedRequests } from '../adapters/guarded-http/guarded-http.ts'
 import { FeedbackFault as ScalewayFault } from '../adapters/scaleway/fault.ts'
 import { readScalewayEvents } from '../adapters/scaleway/feedback.ts'
 import { confirmTopic, verifyTopicMessage } from '../adapters/scaleway/topics.ts'
@@ -15,7 +15,7 @@ import {
 import type { Feedback } from '../features/messages/record-feedback.ts'
 import type { Log } from '../kernel/log.ts'
 
-export type HookNeeds = { topics: readonly string[]; client: Pick<GuardedClient, 'request'>; log: Log }
+export type HookNeeds = { topics: readonly string[]; client: GuardedRequests; log: Log }
 
 type Provider = Feedback['provider']
 

@@ -1,4 +1,5 @@
 // Every background job and how often it runs.
+import { type GuardedRequests, openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import { auditJobs } from '../features/accounts/audit/forget-lines.ts'
 import { campaignJobs } from '../features/campaigns/sending/jobs.ts'
 import type { ImportNeeds } from '../features/contacts/import/work-imports.ts'
@@ -17,7 +18,6 @@ import type { Transport } from '../kernel/ports.ts'
 import { accountJobs } from './account-jobs.ts'
 import { contactJobs } from './contact-jobs.ts'
 import { domainJob } from './domain-operations.ts'
-import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 
 const daysMs = 86_400_000
 // Providers give up repeating a notification long before.
@@ -49,7 +49,7 @@ export const jobsFor = ({
   wake,
   domains,
   auditDays = 0,
-  files = filesThrough(lazyGuardedClient({ allowPrivate: false })),
+  files = filesThrough(openGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   {
     name: 'gates.forget',

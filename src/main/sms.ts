@@ -1,5 +1,6 @@
 // SMS with the transport that the configuration names.
 import { openAwsSms } from '../adapters/aws-sms/aws-sms.ts'
+import { openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import { openOvhSms } from '../adapters/ovh-sms/ovh-sms.ts'
 import { sendAsyncTransacSms, sendTransacSms } from '../features/sms/api.v3.ts'
 import { captureSms } from '../features/sms/capture.ts'
@@ -13,7 +14,6 @@ import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import type { SmsTransport } from '../kernel/ports.ts'
 import { type Config, quietAwsSdk } from './config.ts'
-import { lazyGuardedClient } from './guarded-client.ts'
 import { ovhAddress, readSmsUrl } from './sms-settings.ts'
 
 export function smsOperations(needs: SmsNeeds): Operation[] {
@@ -63,7 +63,7 @@ function openOvh(config: SmsConfig, service: string, now: () => Date): SmsTransp
   const { ovhApplicationKey = '', ovhApplicationSecret = '', ovhConsumerKey = '' } = config
   const endpoint = ovhAddress(config.ovhEndpoint) ?? ''
   // An address that the operator set may be on a private network.
-  const client = lazyGuardedClient({ allowPrivate: endpoint === config.ovhEndpoint })
+  const client = openGuardedClient({ allowPrivate: endpoint === config.ovhEndpoint })
   const ovh = openOvhSms({
     service,
     endpoint,

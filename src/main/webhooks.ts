@@ -1,14 +1,17 @@
 // The way from webhooks to the world: the guarded client, with the resolvers of the configuration.
 import { isIPv6 } from 'node:net'
 import { GuardedFault } from '../adapters/guarded-http/fault.ts'
-import type { Resolve } from '../adapters/guarded-http/guarded-http.ts'
+import {
+  type GuardedRequests,
+  openGuardedClient,
+  type Resolve,
+} from '../adapters/guarded-http/guarded-http.ts'
 import { openDns } from '../adapters/system-dns/system-dns.ts'
 import type { Post } from '../features/webhooks/call.ts'
 import { startWebhookDelivery, type WebhookDelivery } from '../features/webhooks/deliver.ts'
 import type { CheckTarget } from '../features/webhooks/write-webhook.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Config } from './config.ts'
-import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
@@ -17,7 +20,7 @@ import type { Pools } from './wire.ts'
 type ClientConfig = Pick<Config, 'dns' | 'webhookAllowPrivate'>
 
 function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
-  return lazyGuardedClient({
+  return openGuardedClient({
     allowPrivate: webhookAllowPrivate,
     ...(dns && { resolve: resolveThrough(dns) }),
     userAgent: `Posthorn/${packageVersion()}`,
@@ -54,16 +57,15 @@ export function targetCheck(config: ClientConfig): CheckTarget {
 }
 
 const largestAnswer = 16 * 1024
+const method = 'POST' as const
 
 const postThrough =
   (client: GuardedRequests): Post =>
-  async (wanted) => {
+  async ({ url, usual, headers: own, body: told, timeoutMs }) => {
     try {
-      const { status, headers, body } = await client.request({
-        ...wanted,
-        method: 'POST',
-        maxBytes: largestAnswer,
-      })
+      // Named one by one: to spread them takes longer than to write the request.
+      const wanted = { url, method, usual, headers: own, body: told, timeoutMs, maxBytes: largestAnswer }
+      const { status, headers, body } = await client.request(wanted)
       return { status, retryAfter: headers['retry-after'], body }
     } catch (error) {
       // It has answered; what else it says is too long or too slow to be of interest.

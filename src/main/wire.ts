@@ -1,5 +1,6 @@
 // Puts the service together: pools, gates, operations, HTTP. Nothing is made at import time.
 import { randomBytes } from 'node:crypto'
+import { type GuardedRequests, openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import { openDns } from '../adapters/system-dns/system-dns.ts'
 import { type HttpFace, openHttp } from '../faces/http/server.ts'
 import type { Relay } from '../features/accounts/account/api.v3.ts'
@@ -21,7 +22,6 @@ import type { Dns, FileStorage } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
 import { domainNeeds } from './domain-operations.ts'
-import { type GuardedRequests, lazyGuardedClient } from './guarded-client.ts'
 import { openHooks } from './hooks.ts'
 import { openOptinKeys, openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaStorage } from './media.ts'
@@ -133,7 +133,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
   const { config, log, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
   const dns = dnsOf(config)
   const secretKeys = openSecretKeys(config)
-  const client = needs.fetchClient ?? lazyGuardedClient({ allowPrivate: false })
+  const client = needs.fetchClient ?? openGuardedClient({ allowPrivate: false })
   const declared = declareOperations({
     fetchAttachment: fetchWith(client, largestAttachment),
     media: { storage: made.storage, log, fetchImage: fetchWith(client, mediaLimits.fileBytes) },
@@ -166,7 +166,7 @@ const fetchWith = (client: GuardedRequests, maxBytes: number) => async (url: str
 }
 
 function hooksOf({ config, hookClient, log }: ServiceNeeds) {
-  const client = hookClient ?? lazyGuardedClient({ allowPrivate: false })
+  const client = hookClient ?? openGuardedClient({ allowPrivate: false })
   const needs = { topics: config.snsTopics ?? [], client, log }
   return { hooks: openHooks(needs), smsHooks: openSmsHooks(needs, config.ovhHookToken) }
 }

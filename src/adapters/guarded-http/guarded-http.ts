@@ -8,7 +8,7 @@ import { checkHost, type Guard, type Resolve } from './connector.ts'
 import { GuardedFault, type GuardedFaultCode } from './fault.ts'
 import { type Answer, answerReader } from './read-answer.ts'
 import { readTarget } from './target.ts'
-import { requestWriter, type Written } from './write-request.ts'
+import { addressLines, requestWriter, type Written } from './write-request.ts'
 
 export type { Resolve } from './connector.ts'
 export { GuardedFault } from './fault.ts'
@@ -31,6 +31,8 @@ export type GuardedClient = {
   close(): Promise<void>
 }
 
+export type GuardedRequests = Pick<GuardedClient, 'request'>
+
 type Progress = { reached: boolean; status?: number }
 
 const systemResolve: Resolve = async (host) =>
@@ -50,41 +52,47 @@ export function openGuardedClient(options: {
   const guard: Guard = { allowPrivate, resolve }
   const origins = openOrigins(guard, connections ?? Number.POSITIVE_INFINITY)
   const write = requestWriter(userAgent)
-  const targets = new LRUCache<string, URL>({ max: 500 })
+  const targets = new LRUCache<string, Target>({ max: 500 })
   const targetOf = (text: string) => {
     const known = targets.get(text)
     if (known) return known
     const url = readTarget(text)
-    targets.set(text, url)
-    return url
+    const target = { url, origin: url.origin, lines: addressLines(url) }
+    targets.set(text, target)
+    return target
   }
   return {
     request: async (wanted) => {
-      const url = targetOf(wanted.url)
-      return exchange({ url, to: origins.of(url), request: write(url, wanted) }, wanted)
+      const target = targetOf(wanted.url)
+      return exchange(
+        { url: target.url, to: origins.of(target), request: write(target.lines, wanted) },
+        wanted,
+      )
     },
     check: async (url) => checkHost(readTarget(url).hostname, guard),
     close: async () => origins.close(),
   }
 }
 
-type Origins = { of(url: URL): Connections; close(): void }
+/** Where a request goes, and the lines of its head that say so. */
+type Target = { url: URL; origin: string; lines: string }
+
+type Origins = { of(target: Target): Connections; close(): void }
 
 function openOrigins(guard: Guard, most: number): Origins {
   const known = new Map<string, Connections>()
   let isClosed = false
 
-  function open(url: URL): Connections {
-    const { origin } = url
+  function open({ url, origin }: Target): Connections {
     const opened = openConnections({ guard, url, most, onEmpty: () => known.delete(origin) })
     known.set(origin, opened)
     return opened
   }
 
   return {
-    of(url) {
+    of(target) {
       if (isClosed) throw new GuardedFault('unreachable', 'the client is closed')
-      return known.get(url.origin) ?? open(url)
+      return known.get(target.origin) ?? open(target)
     },
     close() {
       isClosed = true

@@ -1,5 +1,5 @@
 // The answer of an HTTP/1.1 server, read as it comes (RFC 9112). Whatever could be understood in two ways is refused.
-export type Answer = { status: number; headers: Record<string, string>; body: Buffer }
+export type Answer = { status: number; headers: Readonly<Record<string, string>>; body: Buffer }
 
 export type AnswerReader = {
   /** Whether the answer is complete with this. */
@@ -42,7 +42,7 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
       const end = rest.indexOf('\r\n\r\n')
       if (end > longestHead || (end < 0 && rest.length > longestHead)) throw unreadable('a head without end')
       if (end < 0) return undefined
-      const read = parseHead(rest.toString('latin1', 0, end))
+      const read = headOf(rest.toString('latin1', 0, end))
       rest = rest.subarray(end + 4)
       if (read.status < 200) {
         if (read.status === 101 || ++interim > mostInterim) throw unreadable(`status ${read.status}`)
@@ -50,7 +50,7 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
       }
       answer.status = read.status
       answer.headers = read.headers
-      isKept = isKeptOpen(read)
+      isKept = read.isKept
       onHead(answer)
       body = bodyOf(answer, keep)
       return rest
@@ -111,7 +111,21 @@ function enlarged(room: Buffer, length: number, size: number): Buffer {
 
 const join = (a: Buffer, b: Buffer) => (a.length === 0 ? b : Buffer.concat([a, b]))
 
-type Head = { version: string; status: number; headers: Record<string, string> }
+type Head = Omit<Answer, 'body'> & { isKept: boolean }
+
+// A server says the same again and again, but for the second it says it in.
+const known = new Map<string, Head>()
+const mostKnown = 100
+const longestKnown = 2048
+
+function headOf(text: string): Head {
+  const before = known.get(text)
+  if (before) return before
+  const head = parseHead(text)
+  if (known.size >= mostKnown) known.clear()
+  if (text.length <= longestKnown) known.set(text, head)
+  return head
+}
 
 const loneBreak = /\r(?!\n)|(?<!\r)\n|\0/
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
@@ -130,12 +144,9 @@ function parseHead(text: string): Head {
     const before = headers[name]
     headers[name] = before === undefined ? value : `${before}, ${value}`
   }
-  return { version: status[1] as string, status: Number(status[2]), headers }
-}
-
-function isKeptOpen({ version, headers }: Head): boolean {
   const said = (headers.connection ?? '').toLowerCase()
-  return version === '1.1' ? !/\bclose\b/.test(said) : /\bkeep-alive\b/.test(said)
+  const isKept = status[1] === '1.1' ? !/\bclose\b/.test(said) : /\bkeep-alive\b/.test(said)
+  return { status: Number(status[2]), headers: Object.freeze(headers), isKept }
 }
 
 function bodyOf({ status, headers }: Answer, keep: (chunk: Buffer) => void): Body {

@@ -15,7 +15,11 @@ const reserved =
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const unfit = /[^\t\x20-\x7e\x80-\xff]/
 
-export type Writer = (url: URL, written: Written) => string | Buffer
+/** What every request to an address begins with, after its method. */
+export const addressLines = ({ pathname, search, host }: URL) =>
+  `${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+
+export type Writer = (address: string, written: Written) => string | Buffer
 
 export function requestWriter(userAgent: string | undefined): Writer {
   // Nothing is ever decompressed here: a bomb stays as small as it travels.
@@ -30,12 +34,11 @@ export function requestWriter(userAgent: string | undefined): Writer {
   }
 
   /** As text where every character is one byte, which is the quickest to send. */
-  return (url, { method = 'GET', headers, usual, body = '' }) => {
+  return (address, { method = 'GET', headers, usual, body = '' }) => {
     const bytes = Buffer.byteLength(body)
     const lines = usual ? usualLines(usual) + linesOf(fit(headers)) : linesOf({ ...own, ...fit(headers) })
     const length = bytes > 0 || method !== 'GET' ? `content-length: ${bytes}\r\n` : ''
-    const start = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`
-    const head = `${start}connection: keep-alive\r\n${lines}${length}\r\n`
+    const head = `${method} ${address}${lines}${length}\r\n`
     if (typeof body === 'string' && body.length === bytes) return head + body
     return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body as string)])
   }
