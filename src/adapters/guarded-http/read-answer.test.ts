@@ -108,6 +108,20 @@ test('headers of one name are joined, and none of them reaches a prototype', () 
   ])
 })
 
+test('answers with the same head have bodies of their own, and nobody changes the headers of another', () => {
+  const [first, second] = ['one', 'two'].map((body) => read(`${head}Content-Length: 3\r\n\r\n${body}`).answer)
+  assert.deepEqual([first?.body.toString(), second?.body.toString()], ['one', 'two'])
+  assert.throws(() => Object.assign(first?.headers ?? {}, { 'content-length': '9' }), TypeError)
+  assert.equal(second?.headers['content-length'], '3')
+})
+
+test('of heads that all differ few are kept', () => {
+  const before = heapUsed()
+  for (let n = 0; n < 5_000; n++)
+    read(`${head}X-Request: ${n}${'x'.repeat(1_000)}\r\nContent-Length: 0\r\n\r\n`)
+  assert.ok(heapUsed() - before < 1_000_000)
+})
+
 test('what comes behind an answer is not taken for the next', () => {
   const found = read('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n')
   assert.deepEqual([found.isComplete, found.mayFollow, found.answer.body.toString()], [true, false, 'ok'])
