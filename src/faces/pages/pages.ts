@@ -55,7 +55,10 @@ export async function answerPage(needs: PagesNeeds, request: PageRequest): Promi
   if (!subject) return missingPage(texts)
   if (!request.isPost) return request.page === 'u' ? ask(needs, subject) : preferencesPage(subject, notSaved)
   const form = await readForm(request.headers['content-type']?.toString(), request.body)
-  return request.page === 'u' ? act(needs, subject, form) : save(needs, subject, form)
+  const userAgent = request.headers['user-agent']?.toString()
+  return request.page === 'u'
+    ? act(needs, { ...subject, userAgent }, form)
+    : save(needs, { ...subject, userAgent }, form)
 }
 
 const notSaved = { isSaved: false }
@@ -91,19 +94,24 @@ function ownPage(given: string, token: string): string | undefined {
   return /^https?:$/.test(url.protocol) ? url.href : undefined
 }
 
-async function act(needs: PagesNeeds, subject: Subject, form: URLSearchParams): Promise<PageAnswer> {
+type Visitor = Subject & { userAgent: string | undefined }
+
+async function act(needs: PagesNeeds, subject: Visitor, form: URLSearchParams): Promise<PageAnswer> {
   const isUndo = form.get('undo') === '1' && !form.has('List-Unsubscribe')
-  await (isUndo ? resubscribe : unsubscribe)(needs.db, subject.token, needs.now())
+  const { token, userAgent } = subject
+  if (isUndo) await resubscribe(needs.db, token, needs.now())
+  else await unsubscribe(needs.db, token, needs.now(), userAgent)
   const after = await again(needs, subject)
   return isUndo ? backPage(after) : donePage(after)
 }
 
-async function save(needs: PagesNeeds, subject: Subject, form: URLSearchParams): Promise<PageAnswer> {
+async function save(needs: PagesNeeds, subject: Visitor, form: URLSearchParams): Promise<PageAnswer> {
   const choice: Choice = {
     shown: form.getAll('shown'),
     kept: form.getAll('list'),
     nothing: form.has('nothing'),
     wasNothing: form.has('was_nothing'),
+    userAgent: subject.userAgent,
   }
   await savePreferences(needs.db, subject.token, choice, needs.now())
   return preferencesPage(await again(needs, subject), { isSaved: true })

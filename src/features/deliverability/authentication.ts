@@ -64,7 +64,9 @@ const iso = (at: Date | null) => at?.toISOString() ?? null
 
 function unverified({ domain, status, createdAt, verifiedAt, checkedAt, records }: DomainState): Found[] {
   if (status === 'verified') return []
-  const wrong = records.filter(({ required, known }) => required && known !== 'ok').length
+  const required = records.filter((one) => one.required)
+  const wrong = required.filter(({ known }) => known !== null && known !== 'ok').length
+  const unread = required.filter(({ known }) => known === null).length
   const was = verifiedAt ? 'was verified and is no longer' : 'is not verified yet'
   return [
     {
@@ -74,6 +76,7 @@ function unverified({ domain, status, createdAt, verifiedAt, checkedAt, records 
       evidence: {
         status,
         records_to_mend: wrong,
+        ...(unread > 0 && { records_unread: unread }),
         declared_at: iso(createdAt),
         verified_at: iso(verifiedAt),
         checked_at: iso(checkedAt),
@@ -89,7 +92,9 @@ function unaligned({ domain, dkim, spf, dmarc, records }: DomainState): Found[] 
   // Without a return path of its own the envelope has the domain of From itself.
   const isEnvelopeAligned = !bounce || (bounce.known === 'ok' && (mode === 'r' || bounce.host === domain))
   const isAligned = dkim.state === 'ok' || (spf.state === 'ok' && isEnvelopeAligned)
-  if (isAligned) return []
+  // What DNS did not answer for says nothing: it may well be aligned.
+  const isUnknown = dkim.state === null || (spf.state === null && isEnvelopeAligned) || bounce?.known === null
+  if (isAligned || isUnknown) return []
   return [
     {
       code: 'from_not_aligned',

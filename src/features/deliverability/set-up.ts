@@ -129,7 +129,7 @@ async function silentWebhooks(ctx: Ctx): Promise<Finding[]> {
       severity: 'warning',
       area,
       domain: null,
-      message: `${message} Until then nobody is told of bounces and complaints.`,
+      message: `${message} Until then it is told of nothing.`,
       evidence: { ...(details as Record<string, unknown>), since: created_at.toISOString() },
       action: requestOf(ctx, 'v3.webhook.update', { in: { id: subject }, body: {} }),
       proof: requestOf(ctx, 'v3.webhook.get', { in: { id: subject } }),

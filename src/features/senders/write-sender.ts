@@ -52,7 +52,7 @@ export async function createSender(ctx: Ctx, body: SenderBody, needs: CodeNeeds)
 /** Naming the address of a sender that is not active asks for a new code, also when it stays the same. */
 export async function changeSender(ctx: Ctx, id: number, body: SenderBody, needs: CodeNeeds): Promise<void> {
   const [name, email] = [readName(body), readEmail(body)]
-  if (name === undefined && email === undefined)
+  if (name === undefined && email === undefined && !body.ips)
     throw missingParameter({ message: 'Either of name or email is required', param: 'name' })
   const found = await lockSender(ctx.db, senderRef(ctx, id))
   if (!found) throw senderUnknown()

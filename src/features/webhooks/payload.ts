@@ -139,7 +139,7 @@ function campaignDetailsOf({ event, event_data, list_id }: QueuedRow): Payload {
     case 'spam':
       return { reason: textOf(data.feedback_type) }
     case 'unsubscribe':
-      return { list_id: listsOf(data.list_id ?? list_id), sending_ip: '' }
+      return { list_id: listsOf(data.list_ids ?? data.list_id ?? list_id), sending_ip: '' }
     case 'click':
       return { URL: textOf(data.url), classification: data.classification }
     default:
@@ -147,7 +147,8 @@ function campaignDetailsOf({ event, event_data, list_id }: QueuedRow): Payload {
   }
 }
 
-const listsOf = (list: unknown): number[] => (list === null || list === undefined ? [] : [Number(list)])
+const listsOf = (left: unknown): number[] =>
+  left === null || left === undefined ? [] : [left].flat().map(Number)
 
 /** The rest was written down when it happened, with the SMS. */
 function smsPayload({ webhookId, timezone }: Told, { data }: QueuedRow): Payload {

@@ -48,12 +48,13 @@ type Source = (typeof ownSources)[number]
 const isOwn = (source: string | null) => ownSources.some((own) => own === source)
 
 /** What leaving and coming back share. */
-type Act = { db: Db; token: UnsubscribeToken; at: Date; source: Source }
+type Act = { db: Db; token: UnsubscribeToken; at: Date; source: Source; userAgent?: string | undefined }
 
-export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<void> {
-  return inTurn({ db, token, at, source: 'unsubscribe' }, async (act) => {
-    const isNew = token.listId === undefined ? await leaveAll(act) : await leaveOne(act, token.listId)
-    await recordEvent(act, isNew)
+export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date, userAgent?: string): Promise<void> {
+  return inTurn({ db, token, at, source: 'unsubscribe', userAgent }, async (act) => {
+    const { listId } = token
+    const isNew = listId === undefined ? await leaveAll(act) : await leaveOne(act, listId)
+    await recordEvent(act, { isNew, lists: listId === undefined ? 'all' : [listId] })
   })
 }
 
@@ -74,13 +75,20 @@ export function resubscribe(
  * What was chosen, and what was shown before: lists that came since are left alone, and a page that was opened before
  * the person left everything does not bring them back.
  */
-export type Choice = { shown: string[]; kept: string[]; nothing: boolean; wasNothing: boolean }
+export type Choice = {
+  shown: string[]
+  kept: string[]
+  nothing: boolean
+  wasNothing: boolean
+  userAgent?: string | undefined
+}
 
 export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice, at: Date): Promise<void> {
-  return inTurn({ db, token, at, source: 'preferences' }, async (act) => {
-    const lists = await listPersonLists(act.db, token)
+  const { userAgent } = choice
+  return inTurn({ db, token, at, source: 'preferences', userAgent }, async (act) => {
+    const known = await listPersonLists(act.db, token)
     const isKept = ({ id }: PersonListRow) => choice.kept.includes(id)
-    const offered = lists.filter(({ id }) => choice.shown.includes(id))
+    const offered = known.filter(({ id }) => choice.shown.includes(id))
     const leaving = offered.filter((one) => one.is_member && !isKept(one))
     const returning = offered.filter((one) => !one.is_member && isKept(one))
     let isNew = false
@@ -88,7 +96,8 @@ export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice,
     for (const { id } of returning) await returnToOne(act, id)
     if (choice.nothing) isNew = (await leaveAll(act)) || isNew
     else if (choice.wasNothing) await returnToAll(act)
-    if (choice.nothing || leaving.length > 0) await recordEvent(act, isNew)
+    const lists = choice.nothing ? 'all' : leaving.map(({ id }) => id)
+    if (lists.length > 0) await recordEvent(act, { isNew, lists })
   })
 }
 
@@ -141,9 +150,19 @@ async function note(act: Act, changed: { contact_id: string }, [attribute, from,
   await insertChanges(act.db, { accountId: act.token.accountId, at, source }, [change])
 }
 
-async function recordEvent({ db, token, at }: Act, isNew: boolean): Promise<void> {
-  const { accountId, messageId, listId } = token
+/** `lists`: those that were left. */
+type Left = { isNew: boolean; lists: 'all' | string[] }
+
+const longestAgent = 500
+
+async function recordEvent({ db, token, at, userAgent }: Act, { isNew, lists }: Left): Promise<void> {
+  const { accountId, messageId } = token
   if (messageId === undefined) return
-  const data = listId === undefined ? { scope: 'all' } : { scope: 'list', list_id: Number(listId) }
+  const [listId, ...others] = lists === 'all' ? [] : lists.map(Number)
+  const data = {
+    ...(listId === undefined ? { scope: 'all' } : { scope: 'list', list_id: listId }),
+    ...(others.length > 0 && { list_ids: [listId, ...others] }),
+    ...(userAgent && { user_agent: userAgent.slice(0, longestAgent) }),
+  }
   await insertUnsubscribeEvent(db, { id: newUuid(), accountId, messageId, at, data, isNew })
 }

@@ -26,7 +26,7 @@ describe('a DKIM key', () => {
   test('is ok when it is the one that signs', async () => {
     const got = await read([`v=DKIM1; k=rsa; p=${publicKey}`])
     assert.deepEqual([got.state, got.remarks], ['ok', []])
-    assert.match(got.explanation, /^sel\._domainkey\.d\d+\.example carries the key that signs\.$/)
+    assert.match(got.explanation, /^sel\._domainkey\.d\d+\.example carries this key\.$/)
     const text = ` h = sha1 : sha256 ; s=email; t=s; n=note; x=y; p= ${publicKey.replace(/(.{60})/g, '$1 ')};`
     assert.equal((await read([text])).state, 'ok')
   })

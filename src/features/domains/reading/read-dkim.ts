@@ -53,14 +53,11 @@ function judge(host: string, tags: Tags, publicKey: string): Verdict {
   if (kind !== 'rsa' && kind !== 'ed25519') return invalid(`its key type ${quoted(kind)} is not known`)
   if (!key) return invalid(`what stands after p= is not a key of type ${kind}`)
   if (!wanted || !sameKey(key, wanted))
-    return mismatch(
-      host,
-      'another key is published than the one that signs; receivers will not accept its signature',
-    )
+    return mismatch(host, 'another key is published than this one; receivers will not accept its signature')
   const bits = key.asymmetricKeyDetails?.modulusLength
   if (bits !== undefined && bits < leastBits)
     return invalid(`a key of ${bits} bits is too weak, ${leastBits} are the least`)
-  const explanation = `${host} carries the key that signs.`
+  const explanation = `${host} carries this key.`
   return { state: 'ok', explanation, remarks: remarksOf(tags, bits) }
 }
 
