@@ -40,18 +40,35 @@ describe('opens and clicks', () => {
     const opened = await app.call('GET', open, { key: null })
     assert.deepEqual([opened.status, opened.headers.get('content-type')], [200, 'image/gif'])
     assert.equal((await app.call('HEAD', open, { key: null })).status, 200)
-    for (const forged of [
-      '/t/x',
-      click.slice(0, -3),
-      `${click.slice(0, -4)}AAAA`,
-      open.replace('.gif', 'A.gif'),
-    ]) {
+    for (const forged of ['/t/x', click.slice(0, -3), `${click.slice(0, -4)}AAAA`])
       assert.equal((await app.call('GET', forged, { key: null })).status, 404)
-    }
+    const mutilated = await app.call('GET', open.replace('.gif', 'A.gif'), { key: null })
+    assert.deepEqual([mutilated.status, mutilated.headers.get('content-type')], [200, 'image/gif'])
     const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`)
     const types = message.events.map((event: { type: string }) => event.type).sort()
     assert.deepEqual(types, ['click', 'delivery', 'open', 'open'])
     assert.equal(message.events.find((event: { type: string }) => event.type === 'click').url, link)
+  })
+
+  test('a link that is clicked twice is one link, and two links at once are a machine', async () => {
+    const links = ['https://example.org/a', 'https://example.org/b']
+    const html = links.map((link) => `<a href="${link}">x</a>`).join('')
+    const { body } = await send({ to: 'double@example.com', html })
+    await settled(body.id, ['delivered'])
+    const { body: sandbox } = await app.call('GET', '/api/v1/sandbox/messages?to=double@example.com')
+    const [first = '', second = ''] = [
+      ...sandbox.data[0].html.matchAll(/href="http:\/\/test(\/t\/[^"]+)"/g),
+    ].map(([, path]) => path as string)
+    const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' }
+    for (const path of [first, first, second]) await app.call('GET', path, { key: null, headers })
+    const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`)
+    const clicks = message.events.filter(({ type }: { type: string }) => type === 'click')
+    const reasons = clicks.map((one: { classification_reason: string }) => one.classification_reason)
+    assert.deepEqual(reasons.map((reason: string) => reason === 'many_links_at_once').sort(), [
+      false,
+      false,
+      true,
+    ])
   })
 
   test('are left out where the message or the account says so', async () => {

@@ -11,8 +11,10 @@ export async function ensureTrackingKeys(db: Db, first: Buffer) {
 
 const Count = row<{ count: number }>({ count: int })
 
-/** Different links of a message that were clicked since then. */
-export function countRecentLinks(db: Db, accountId: string, messageId: string, since: Date) {
+export type Click = { accountId: string; messageId: string; url: string }
+
+/** Other links of the message that were clicked since then. */
+export function countOtherLinks(db: Db, { accountId, messageId, url }: Click, since: Date) {
   return db.one(
     Count,
     sql`
@@ -21,6 +23,7 @@ export function countRecentLinks(db: Db, accountId: string, messageId: string, s
      where account_id = ${accountId}
        and message_id = ${messageId}
        and type = 'click'
-       and at >= ${since}`,
+       and at >= ${since}
+       and data ->> 'url' <> ${url}`,
   )
 }

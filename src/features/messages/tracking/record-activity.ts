@@ -3,7 +3,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { findForEvent } from '../event-queries.ts'
 import { recordEvent } from '../record-event.ts'
 import { classifyActivity } from './classify.ts'
-import { countRecentLinks } from './queries.ts'
+import { countOtherLinks } from './queries.ts'
 import type { TrackingToken } from './tokens.ts'
 
 export type Visit = {
@@ -24,12 +24,7 @@ export async function recordActivity(db: Db, token: TrackingToken, visit: Visit)
   if (!message) return
   const { sent_at: sentAt, delivered_at: deliveredAt } = message
   const hit = { ...visit, at: visit.judgedAt ?? visit.at, kind: token.kind, sentAt, deliveredAt }
-  const recentClicks = await recentLinks(
-    db,
-    { accountId: message.account_id, id: message.id },
-    token,
-    visit.at,
-  )
+  const recentClicks = await recentLinks(db, message.account_id, token, visit.at)
   const { classification, reason } = classifyActivity({ ...hit, recentClicks })
   const isProxied = imageProxies.includes(reason)
   const told = { id: message.id, accountId: message.account_id, recipient: message.recipient, at: visit.at }
@@ -42,13 +37,14 @@ export async function recordActivity(db: Db, token: TrackingToken, visit: Visit)
   })
 }
 
+/** This one among them: who clicks the same link twice is a person in a hurry. */
 async function recentLinks(
   db: Db,
-  message: { accountId: string; id: string },
+  accountId: string,
   token: TrackingToken,
   at: Date,
 ): Promise<number | undefined> {
   if (token.kind === 'open') return undefined
   const since = new Date(at.getTime() - 1_000)
-  return (await countRecentLinks(db, message.accountId, message.id, since)).count + 1
+  return (await countOtherLinks(db, { accountId, ...token }, since)).count + 1
 }
