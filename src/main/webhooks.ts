@@ -63,8 +63,17 @@ const postThrough =
   (client: GuardedRequests): Post =>
   async ({ url, usual, headers: own, body: told, timeoutMs }) => {
     try {
-      // Named one by one: to spread them takes longer than to write the request.
-      const wanted = { url, method, usual, headers: own, body: told, timeoutMs, maxBytes: largestAnswer }
+      // Named one by one: to spread them takes longer than to write the request. Receivers know a call by its id.
+      const wanted = {
+        url,
+        method,
+        usual,
+        headers: own,
+        body: told,
+        timeoutMs,
+        maxBytes: largestAnswer,
+        repeatable: true,
+      }
       const { status, headers, body } = await client.request(wanted)
       return { status, retryAfter: headers['retry-after'], body }
     } catch (error) {

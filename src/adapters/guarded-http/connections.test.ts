@@ -45,7 +45,7 @@ async function open(onRequest: Asked, connections: number | null = 2) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const post = (body: string | Buffer = 'x', timeoutMs = 5000) =>
     client.request({ url, method: 'POST', body, maxBytes: 1000, timeoutMs })
-  return { counted, client, post, sockets }
+  return { counted, client, post, sockets, url }
 }
 
 test('requests that follow each other share a connection', async () => {
@@ -75,6 +75,38 @@ test('a connection that the other side closed is not used again', async () => {
   await until(async () => sockets.size === 0, 'the end of the connection')
   assert.equal((await post()).status, 200)
   assert.equal(counted.connections, 2)
+})
+
+// Answers the first request of each connection, and closes it when the second comes.
+const oneEach = (socket: Socket) => {
+  if (socket.bytesWritten === 0) socket.write(ok)
+  else socket.destroy()
+}
+
+test('what met the end of a kept connection is sent again on a new one, where that does no harm', async () => {
+  const { counted, client, url } = await open(oneEach)
+  const wanted = {
+    url,
+    method: 'POST',
+    body: 'x',
+    maxBytes: 1000,
+    timeoutMs: 5000,
+    repeatable: true,
+  } as const
+  for (let n = 0; n < 3; n++) assert.equal((await client.request(wanted)).status, 200)
+  assert.deepEqual([counted.connections, counted.requests], [3, 5])
+})
+
+test('anything else is not, and nothing is sent a third time', async () => {
+  const { counted, post } = await open(oneEach)
+  await post()
+  await assert.rejects(post(), { code: 'unreachable', reached: true })
+  assert.equal(counted.requests, 2)
+  const dead = await open((socket, number) => (number === 1 ? socket.write(ok) : socket.destroy()))
+  const wanted = { url: dead.url, maxBytes: 1000, timeoutMs: 5000 }
+  await dead.client.request(wanted)
+  await assert.rejects(dead.client.request(wanted), { code: 'unreachable' })
+  assert.equal(dead.counted.requests, 3)
 })
 
 test('a connection that is about to be closed is not used again', async () => {

@@ -7,15 +7,26 @@ export type Exchange = {
   /** What is written, head and body. */
   request: string | Buffer
   reader: AnswerReader
+  /** It does no harm when it arrives twice. */
+  isRepeatable: boolean
   /** It is about to be written to a connection. */
   onStart(): void
   /** Without an error the answer is complete. Called once. */
   onEnd(error?: Error): void
   connection?: Connection
+  isAnswered?: boolean
+  isRepeated?: boolean
   isOver?: boolean
 }
 
-type Connection = { socket: Socket; exchange: Exchange | undefined; isKept: boolean; freeUntil: number }
+type Connection = {
+  socket: Socket
+  exchange: Exchange | undefined
+  /** It has brought an answer before. */
+  isUsed: boolean
+  isKept: boolean
+  freeUntil: number
+}
 
 export type Connections = {
   begin(exchange: Exchange): void
@@ -35,6 +46,7 @@ export function openConnections({ guard, url, most, onEmpty }: Options): Connect
   const free: Connection[] = []
   const waiting: Exchange[] = []
   let sweeping: NodeJS.Timeout | undefined
+  let isClosed = false
 
   function begin(exchange: Exchange): void {
     const kept = takeFree()
@@ -52,7 +64,13 @@ export function openConnections({ guard, url, most, onEmpty }: Options): Connect
   }
 
   function connect(exchange: Exchange): void {
-    const connection: Connection = { socket: undefined as never, exchange, isKept: false, freeUntil: 0 }
+    const connection: Connection = {
+      socket: undefined as never,
+      exchange,
+      isUsed: false,
+      isKept: false,
+      freeUntil: 0,
+    }
     try {
       connection.socket = connectGuarded(guard, url, () => start(connection, exchange))
     } catch (error) {
@@ -89,15 +107,26 @@ export function openConnections({ guard, url, most, onEmpty }: Options): Connect
     socket.on('close', () => {
       lose(connection)
       const { exchange } = connection
-      if (exchange) end(exchange, fault ?? new Error('the other side closed the connection'))
+      if (exchange && mayRepeat(connection, exchange)) repeat(exchange)
+      else if (exchange) end(exchange, fault ?? new Error('the other side closed the connection'))
       goOn()
     })
+  }
+
+  /** RFC 9112 9.3.1: the server had closed a connection that was kept, before it saw what we wrote to it. */
+  const mayRepeat = ({ isUsed }: Connection, { isRepeatable, isAnswered, isRepeated, isOver }: Exchange) =>
+    isUsed && isRepeatable && !isAnswered && !isRepeated && !isOver && !isClosed
+
+  function repeat(exchange: Exchange): void {
+    exchange.isRepeated = true
+    connect(exchange)
   }
 
   function onData(connection: Connection, chunk: Buffer): void {
     const { exchange, socket } = connection
     // Said without being asked.
     if (!exchange) return void socket.destroy()
+    exchange.isAnswered = true
     try {
       if (!exchange.reader.read(chunk)) return
     } catch (error) {
@@ -106,6 +135,7 @@ export function openConnections({ guard, url, most, onEmpty }: Options): Connect
       return
     }
     connection.exchange = undefined
+    connection.isUsed = true
     const freeMs = exchange.reader.mayFollow() && socket.writableLength === 0 ? keptMs(exchange) : 0
     if (freeMs > 0) release(connection, freeMs)
     else socket.destroy()
@@ -162,6 +192,7 @@ export function openConnections({ guard, url, most, onEmpty }: Options): Connect
       exchange.connection?.socket.destroy()
     },
     close() {
+      isClosed = true
       for (const exchange of waiting.splice(0)) end(exchange, new Error('the client was closed'))
       for (const { socket } of open) socket.destroy(new Error('the client was closed'))
     },

@@ -17,6 +17,8 @@ export type GuardedRequest = Written & {
   url: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   maxBytes: number
+  /** Of one that is no GET: it does no harm when it arrives twice. */
+  repeatable?: boolean
   /** For all of it, from the name to the last byte. */
   timeoutMs: number
 }
@@ -104,7 +106,7 @@ function openOrigins(guard: Guard, most: number): Origins {
 type Way = { url: URL; to: Connections; request: string | Buffer }
 
 function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<GuardedAnswer> {
-  const { method = 'GET', maxBytes, timeoutMs } = wanted
+  const { method = 'GET', maxBytes, timeoutMs, repeatable = method === 'GET' } = wanted
   const progress: Progress = { reached: false }
   const fault = (code: GuardedFaultCode, what: string) =>
     new GuardedFault(code, `${url.host} ${what}`, { ...progress })
@@ -126,6 +128,7 @@ function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<Gu
     const under = {
       request,
       reader,
+      isRepeatable: repeatable,
       onStart() {
         progress.reached = true
       },
