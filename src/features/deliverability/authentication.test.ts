@@ -84,6 +84,41 @@ describe('authentication', () => {
     }
   })
 
+  for (const [code, role, spoilt] of [
+    ['spf_plus_all', 'spf', (value: string) => value.replace('~all', '+all')],
+    ['dkim_testing', 'dkim', (value: string) => `${value}; t=y`],
+  ] as const)
+    test(`${code}: a record that is right and of little use`, async () => {
+      const { key, must, follow } = await setUp()
+      const domain = `${code.replaceAll('_', '-')}.example`
+      const { records } = await verified(domain, key)
+      const { host, value } = records.find((one: Body) => one.role === role)
+      zone[`${host} TXT`] = [spoilt(value)]
+      await app.verify(domain, key)
+      const finding = await must(code)
+      assert.deepEqual([finding.severity, finding.domain], ['warning', domain])
+      zone[`${host} TXT`] = [value]
+      await follow(code, finding)
+    })
+
+  test('what DNS never answered for is not said to fail', async () => {
+    const { key, diagnose } = await setUp()
+    const domain = 'blind.example'
+    for (const name of [domain, `_dmarc.${domain}`]) zone[`${name} TXT`] = 'fails'
+    const { body: declared } = await app.declare(domain, key)
+    for (const { host } of declared.records) zone[`${host} TXT`] = 'fails'
+    await app.pools.db.run(sql`
+      update domains
+         set records = (select jsonb_agg(r || '{"known": null}') from jsonb_array_elements(records) r)
+       where domain = ${domain}`)
+    const { findings } = await diagnose(`?domain=${domain}`)
+    const of = (code: string) => findings.find((one: Finding) => one.code === code)
+    assert.equal(of('from_not_aligned'), undefined)
+    assert.equal(of('dkim_unreadable').severity, 'info')
+    const { records_to_mend, records_unread } = of('domain_not_verified').evidence
+    assert.deepEqual([records_to_mend, records_unread > 0], [0, true])
+  })
+
   test('a record that was right stays so while DNS is silent', async () => {
     const { key, diagnose } = await setUp()
     const { records } = await verified('silent.example', key)
@@ -101,6 +136,12 @@ describe('authentication', () => {
     await call('POST', '/api/v1/transactional/send', body)
     const finding = await must('from_domain_undeclared')
     assert.deepEqual([finding.domain, finding.evidence.messages], ['undeclared.example', 1])
+    await call('POST', '/api/v1/transactional/send', {
+      ...body,
+      from: 'me@self.example',
+      to: 'me@self.example',
+    })
+    assert.equal((await must('from_domain_undeclared')).domain, 'undeclared.example')
     await follow(finding.code, finding)
     await call('PUT', '/api/v1/settings', { default_sender: { email: 'hello@usual.example' } })
     assert.equal((await must('from_domain_undeclared')).domain, 'usual.example')

@@ -118,11 +118,24 @@ const weights: Partial<Record<RecordState['role'], Severity>> = {
   dmarc: 'warning',
 }
 
+/** Records that are right, and yet of little use. */
+const remarked: Record<string, Severity> = { spf_plus_all: 'warning', dkim_testing: 'warning' }
+
+function remarksOn(record: RecordState): Found[] {
+  const { role, host, found } = showRecord(record)
+  return record.remarks.flatMap(({ code, message }) => {
+    const severity = remarked[`${role}_${code}`]
+    if (!severity) return []
+    return [{ code: `${role}_${code}`, severity, message: `${host}: ${message}`, evidence: { host, found } }]
+  })
+}
+
 /** `dkim_missing`, `spf_multiple`, `dmarc_unreadable` and so on. The last known state counts while DNS is silent. */
 function aboutRecord({ dkim }: DomainState, record: RecordState): Found[] {
   const state = record.known ?? 'unreadable'
   const isSpare =
     record.role === 'verification' || record.retired || (record.role === 'dkim' && dkim.state === 'ok')
+  if (state === 'ok' && !record.retired) return remarksOn(record)
   if (state === 'ok' || isSpare) return []
   const { role, host, type, value, found, explanation } = showRecord(record)
   const isOld = record.state === 'unreadable' && state !== 'unreadable'

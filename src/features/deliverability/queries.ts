@@ -10,12 +10,14 @@ export function countSenderDomains(db: Db, accountId: string, newest: number) {
     Used,
     sql`
     select lower(split_part(sender, '@', -1)) as domain, count(*)::int as messages
-      from (select sender, mode
+      from (select sender, recipient, mode
               from messages
              where account_id = ${accountId}
              order by id desc
              limit ${newest}) newest
      where mode = 'live'
+       -- The code that proves an address comes from itself, where the service has no other to write as.
+       and sender <> recipient
      group by 1
      order by 2 desc, 1
      limit 50`,
