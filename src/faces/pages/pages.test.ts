@@ -129,7 +129,8 @@ describe('the unsubscribe page', () => {
     const { body } = await app.call('POST', '/api/v1/transactional/send', { body: message })
     const messageId = readId('msg', body.id) ?? ''
     await post(`/u/${tokenOf({ accountId: app.accountId, email: message.to, messageId })}`)
-    assert.deepEqual(await unsubscribeEventsOf(db, app.accountId, messageId), [{ scope: 'all' }])
+    const events = await unsubscribeEventsOf(db, app.accountId, messageId)
+    assert.deepEqual(events, [{ scope: 'all', user_agent: 'node' }])
   })
 
   test('gives way to the page of the account, but one click still acts here', async () => {

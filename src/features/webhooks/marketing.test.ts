@@ -74,7 +74,8 @@ test('a campaign tells marketing webhooks, and those alone', async () => {
   await record('bounce', { bounce_type: 'soft', class: 'mailbox_full', reason: 'full' })
   await record('complaint', { feedback_type: 'abuse' })
   await record('unsubscribe', { scope: 'list', list_id: 12 })
-  const got = await receiver.calls(7)
+  await record('unsubscribe', { scope: 'list', list_id: 12, list_ids: [12, 13] })
+  const got = await receiver.calls(8)
   const common = {
     id,
     email: 'anna@example.com',
@@ -97,6 +98,7 @@ test('a campaign tells marketing webhooks, and those alone', async () => {
       { ...common, event: 'soft_bounce', reason: 'full', sending_ip: '' },
       { ...common, event: 'spam', reason: 'abuse' },
       { ...common, event: 'unsubscribe', list_id: [12], sending_ip: '' },
+      { ...common, event: 'unsubscribe', list_id: [12, 13], sending_ip: '' },
     ],
   )
   assert.equal(other.got.length, 0)

@@ -179,6 +179,26 @@ describe('preferences', () => {
   })
 })
 
+describe('preferences', () => {
+  test('the event of the message names the lists that were left, whichever list it came by', async () => {
+    const email = 'eva@example.com'
+    const contact = await addContact(db, accountId, email)
+    const lists: string[] = []
+    for (const name of ['D', 'E', 'F']) lists.push(await addList(db, accountId, name, [contact]))
+    const [d = '', e = '', f = ''] = lists
+    const token = { accountId, email, messageId: await send(email), listId: f }
+    const save = (kept: string[], userAgent?: string) =>
+      savePreferences(db, token, { shown: lists, kept, nothing: false, wasNothing: false, userAgent }, at)
+    await save([e, f], 'Mozilla/5.0')
+    await save(lists)
+    await save([f])
+    const [first, second] = await eventsOf(token.messageId)
+    assert.deepEqual(first, { scope: 'list', list_id: Number(d), user_agent: 'Mozilla/5.0' })
+    const both = [Number(d), Number(e)]
+    assert.deepEqual(second, { scope: 'list', list_id: Number(d), list_ids: both })
+  })
+})
+
 describe('other accounts', () => {
   test('are not touched, whatever the token names', async () => {
     const other = (await app.makeAccount()).accountId
