@@ -8,7 +8,7 @@ import type { Action, Fault, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { newMessageId } from '../messages/message-id.ts'
-import { faultOfHeader } from '../messages/mime/safe.ts'
+import { faultOfHeader, faultOfRepeated, repeatedHeaders } from '../messages/mime/safe.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
@@ -96,8 +96,9 @@ function faultsIn(ctx: Ctx, body: SendDraft): Fault[] {
 }
 
 function headerFaults({ headers = {} }: SendDraft): Fault[] {
+  const repeated = new Set(repeatedHeaders(Object.keys(headers)))
   return Object.entries(headers).flatMap(([name, value]) => {
-    const message = faultOfHeader(name, value)
+    const message = faultOfHeader(name, value) ?? (repeated.has(name) ? faultOfRepeated(name) : undefined)
     if (message === undefined) return []
     return { code: 'invalid_parameter', message, param: `headers.${name.slice(0, 64)}` }
   })

@@ -9,21 +9,11 @@ import {
   isMessageId,
   isWireAddress,
   isWritable,
+  repeatedHeaders,
 } from './safe.ts'
 
 // What composeMail writes itself, or must never write.
 const ownHeaders = /^(from|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*)$/i
-
-// RFC 5322 §3.6, RFC 8058 §3.1 and the list of SES.
-const atMostOnce = new Set([
-  'sender',
-  'in-reply-to',
-  'references',
-  'auto-submitted',
-  'feedback-id',
-  'list-id',
-])
-const isAtMostOnce = (lower: string) => atMostOnce.has(lower) || lower.startsWith('list-unsubscribe')
 
 function insist(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`A message was not composed: ${what}.`)
@@ -46,15 +36,13 @@ function refuseAddress({ email, name }: MailAddress): void {
 }
 
 function refuseHeaders(headers: Mail['headers']): void {
-  const seen = new Set<string>()
+  const [repeated] = repeatedHeaders(headers.map(([name]) => name))
+  insist(repeated === undefined, `the header ${repeated} occurs twice`)
   for (const [name, value] of headers) {
-    const lower = name.toLowerCase()
     insist(isHeaderName(name), 'a header name is malformed')
     insist(!ownHeaders.test(name), `the header ${name} is not an extra header`)
-    insist(!(seen.has(lower) && isAtMostOnce(lower)), `the header ${name} occurs twice`)
     insist(!hasControl(value), `the header ${name} contains a control character`)
     insist(isWritable(name, value), `the header ${name} contains other than ASCII characters`)
-    seen.add(lower)
   }
 }
 

@@ -66,6 +66,31 @@ export const isHeaderName = (name: string) => /^[!-9;-~]{1,126}$/.test(name)
 /** False for a value outside ASCII in a header that only machines read. */
 export const isWritable = (name: string, value: string) => ascii.test(value) || !machineRead.test(name)
 
+// RFC 5322 §3.6, RFC 8058 §3.1 and the list of SES.
+const atMostOnce = new Set([
+  'sender',
+  'in-reply-to',
+  'references',
+  'auto-submitted',
+  'feedback-id',
+  'list-id',
+])
+const isAtMostOnce = (lower: string) => atMostOnce.has(lower) || lower.startsWith('list-unsubscribe')
+
+/** Those that stand again, in whichever spelling, although a message may hold them only once. */
+export function repeatedHeaders(names: string[]): string[] {
+  const seen = new Set<string>()
+  return names.filter((name) => {
+    const lower = name.toLowerCase()
+    const isRepeated = seen.has(lower) && isAtMostOnce(lower)
+    seen.add(lower)
+    return isRepeated
+  })
+}
+
+export const faultOfRepeated = (name: string) =>
+  `The header ${name} is given twice; a message may hold it only once, in whichever spelling.`
+
 const longestHeader = 996
 
 /** What is wrong with a header that a customer wants to set, as a sentence. */

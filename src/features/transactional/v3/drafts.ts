@@ -3,7 +3,7 @@ import type { Address } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, mapOf } from '../../../kernel/v3/lenient.ts'
 import { distinct, readMailboxes, readReplyTo } from './addresses.ts'
-import { type ReadHeaders, readHeaders } from './headers.ts'
+import { headersOf, type ReadHeaders, readHeaders } from './headers.ts'
 import type { Content } from './render.ts'
 import type { SendBody, Version } from './send-request.ts'
 
@@ -53,7 +53,7 @@ function draftOf(body: SendBody, version: Version): Draft {
     },
     templateId: version.templateId || body.templateId || undefined,
     params: { ...mapOf(body.params), ...mapOf(version.params) },
-    headers: readHeaders({ ...mapOf(body.headers), ...mapOf(version.headers) }),
+    headers: readHeaders(headersOf(body.headers, version.headers)),
   }
 }
 

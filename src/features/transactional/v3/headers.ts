@@ -1,7 +1,7 @@
 // The `headers` of a send: some become headers of the message, some are words to the service.
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { given, mapOf, storable } from '../../../kernel/v3/lenient.ts'
-import { faultOfHeader, holdsKey } from '../../messages/mime/safe.ts'
+import { faultOfHeader, faultOfRepeated, holdsKey, repeatedHeaders } from '../../messages/mime/safe.ts'
 import type { SendBody } from './send-request.ts'
 
 export type ReadHeaders = {
@@ -19,7 +19,17 @@ const keyNames = ['idempotencykey', 'idempotency-key']
 export function readHeaders(headers: SendBody['headers']): ReadHeaders {
   const read: ReadHeaders = { extra: [], isSandbox: false, tag: undefined, custom: undefined }
   for (const [name, value] of Object.entries(mapOf(headers))) readOne(read, name, value)
+  const [repeated] = repeatedHeaders(read.extra.map(([name]) => name))
+  if (repeated !== undefined) refuse(faultOfRepeated(repeated))
   return read
+}
+
+/** Those of a version take the place of those of the whole, which may be spelled otherwise. */
+export function headersOf(whole: SendBody['headers'], version: SendBody['headers']): Record<string, string> {
+  const own = mapOf(version)
+  const replaced = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+  const kept = Object.entries(mapOf(whole)).filter(([name]) => !replaced.has(name.toLowerCase()))
+  return { ...Object.fromEntries(kept), ...own }
 }
 
 function readOne(read: ReadHeaders, name: string, value: string): void {
@@ -33,8 +43,11 @@ function readOne(read: ReadHeaders, name: string, value: string): void {
 
 function checked(name: string, value: string): string {
   const fault = faultOfHeader(name, value)
-  if (fault === undefined) return value
-  throw invalidParameter({ message: fault, param: 'headers' })
+  return fault === undefined ? value : refuse(fault)
+}
+
+function refuse(message: string): never {
+  throw invalidParameter({ message, param: 'headers' })
 }
 
 /** x-order-id → X-Order-Id, as the provider writes them. */
