@@ -129,6 +129,25 @@ test('a loop counts in the words of both languages', async () => {
   assert.equal(await render('{% for i in params.nothing %}x{% empty %}none{% endfor %}'), 'none')
 })
 
+test('autoescape switches the escaping for what stands in it, and no further', async () => {
+  const source = `{{ params.x }}{% autoescape off %}{{ params.x }}{% if params.price %}{{ params.x|upper }}{% endif %}
+{%- autoescape on %}{{ params.x }}{% for i in params.list %}{% autoescape false %}{{ params.x }}{% endautoescape %}
+{%- endfor %}{% endautoescape %}{{ params.x }}{{ params.x|escape }}{% endautoescape %}{{ params.x }}`
+  const escaped = '&lt;b&gt;&amp;'
+  assert.equal(await render(source), `${escaped}<b>&<B>&${escaped}<b>&<b>&<b>&${escaped}${escaped}`)
+  assert.equal(await render('{% autoescape True %}{{ params.x }}{% endautoescape %}'), escaped)
+  assert.equal(
+    await render('{% autoescape off %}{{ params.order }}{% endautoescape %}'),
+    '{"id":7,"paid":true}',
+  )
+  assert.equal(await render('{% autoescape on %}{{ params.x }}{% endautoescape %}', 'text'), '<b>&')
+  const { variables, needs } = compileTemplate(
+    '{% autoescape off %}{{ params.a }}{% endautoescape %}',
+    'html',
+  )
+  assert.deepEqual([variables, needs], [['params.a'], [['params', 'a']]])
+})
+
 test('text is not escaped', async () => {
   assert.equal(
     await render('{{ params.x }} {{ unsubscribe }}', 'text'),

@@ -1,4 +1,5 @@
 import { Context, type Emitter, type FilterImplOptions, Liquid, filters as libraryFilters } from 'liquidjs'
+import { AutoescapeTag } from './autoescape.ts'
 import { strftimeOf } from './date-format.ts'
 import { templateFault } from './fault.ts'
 import { finishedFilters, pureFilters } from './filters.ts'
@@ -40,6 +41,7 @@ function makeEngine(kind: Kind): Liquid {
     templates: {},
   })
   for (const tag of refusedTags) delete engine.tags[tag]
+  engine.registerTag('autoescape', AutoescapeTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
   registerFilters(engine)
   boundOutput(engine)

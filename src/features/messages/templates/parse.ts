@@ -1,6 +1,7 @@
 import {
   IfTag,
   type Liquid,
+  Output,
   Parser,
   type Template,
   type Token,
@@ -10,6 +11,7 @@ import {
   UnlessTag,
   Value,
 } from 'liquidjs'
+import { AutoescapeTag } from './autoescape.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
@@ -41,7 +43,7 @@ function queueOf<T>(items: T[]): T[] {
   return queue
 }
 
-function adjust(engine: Liquid, templates: Template[]): void {
+function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   for (const template of templates) {
     for (const argument of template.arguments?.() ?? []) {
       if (!(argument instanceof Value)) continue
@@ -49,7 +51,8 @@ function adjust(engine: Liquid, templates: Template[]): void {
       reorder(argument.initial.postfix)
     }
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
-    adjust(engine, childrenOf(template))
+    if (template instanceof Output && !isEscaped) leaveUnescaped(template)
+    adjust(engine, childrenOf(template), template instanceof AutoescapeTag ? template.isEscaped : isEscaped)
   }
 }
 
@@ -62,6 +65,11 @@ function faultAt(token: Token, message: string): TemplateFault {
 function askForTruth(engine: Liquid, { branches }: IfTag | UnlessTag): void {
   const { filters } = new Value('0 | is_true', engine)
   for (const { value } of branches) value.filters.push(...filters)
+}
+
+// The library has put its escaping at the end, unless the last filter's text is finished.
+function leaveUnescaped({ value: { filters } }: Output): void {
+  if (filters.at(-1)?.raw !== true) filters.pop()
 }
 
 export function childrenOf(template: Template): Template[] {

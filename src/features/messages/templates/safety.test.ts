@@ -92,6 +92,8 @@ const misspelt: [string, string, number, number][] = [
   ['a {{ x', 'The tag "{{ x" is not closed.', 1, 3],
   ['{{ first name }}', 'An expression is malformed.', 1, 1],
   ['{{ x | where_exp: "i", "i" }}', 'Unknown filter "where_exp".', 1, 1],
+  ['a{% autoescape maybe %}{% endautoescape %}', 'The tag autoescape is followed by on or off.', 1, 2],
+  ['{% autoescape off %}{{ a }}', '{% autoescape off %} is not closed.', 1, 1],
 ]
 
 describe('a fault names what is wrong and where', () => {
@@ -119,6 +121,11 @@ const runaways: [string, string, RegExp][] = [
   ['much output', forEach(100_000, 'y'.repeat(1000)), /larger/],
   ['a padded date', '{{ "now" | date: "%99999999d" }}', /memory/],
   ['deep nesting', '{% if 1 %}'.repeat(9_000) + '{% endif %}'.repeat(9_000), /nested too deeply/],
+  [
+    'deep nesting of autoescape',
+    '{% autoescape off %}'.repeat(9_000) + '{% endautoescape %}'.repeat(9_000),
+    /nested too deeply/,
+  ],
   ['too many pieces', '{{a}}'.repeat(limits.pieces + 1), /tags and outputs/],
   ['too long a source', 'x'.repeat(limits.sourceCharacters + 1), /longer than/],
   ['an endless expression', `{% if a${' and a'.repeat(90_000)} %}{% endif %}`, /too long/],
