@@ -1,5 +1,6 @@
 // The templates of a campaign as they are compiled: what the author wrote, with the provider's older placeholders
 // in today's words, and preview line, header and footer in their places.
+import { outputOf } from '../messages/templates/old-names.ts'
 import { scanTags } from '../messages/tracking/scan-html.ts'
 import type { CampaignContent } from './render-campaign.ts'
 
@@ -35,11 +36,6 @@ export function withValues(source: string, names: Names): string {
   })
 }
 
-function outputOf(name: string): string {
-  const other = older[name]
-  return other ? `{{ contact.${name} | default: contact.${other} }}` : `{{ contact.${name} }}`
-}
-
 export function htmlSource({ html, preview_text, extras }: CampaignContent, names: Names): string {
   const opening = withValues(previewOf(preview_text) + headerSource(extras.header), names)
   const footer = withValues(footerSource(extras.footer), names)
@@ -56,13 +52,6 @@ export const headerSource = (header = '') =>
   modern(header).replaceAll('{here}', '<a href="{{ mirror }}">here</a>')
 export const footerSource = (footer = '') =>
   modern(footer).replaceAll('{here}', '<a href="{{ unsubscribe }}">here</a>')
-
-/** Names in single braces are attributes, as they were before the template language. */
-export function toFieldSource(toField: string): string {
-  return toField.replace(/(?<!\{)\{(\w+)\}(?!\})/g, (_, name: string) => outputOf(name))
-}
-
-const older: Record<string, string | undefined> = { FNAME: 'FIRSTNAME', LNAME: 'LASTNAME' }
 
 function previewOf(text: string): string {
   if (text === '') return ''

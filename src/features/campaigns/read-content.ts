@@ -2,10 +2,11 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, storable } from '../../kernel/v3/lenient.ts'
+import { toFieldSource } from '../messages/templates/old-names.ts'
 import { findTemplate, type UsedTemplate } from '../transactional/template-queries.ts'
 import { refuseBadTemplate } from '../transactional/v3/render.ts'
 import type { CampaignBody } from './body.ts'
-import { escapedSource, footerSource, headerSource, textSource, toFieldSource } from './campaign-source.ts'
+import { escapedSource, footerSource, headerSource, textSource } from './campaign-source.ts'
 import type { CampaignFields } from './queries.ts'
 
 // As the provider has them.

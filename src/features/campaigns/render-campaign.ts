@@ -2,13 +2,13 @@
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
 import { oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
+import { toFieldSource } from '../messages/templates/old-names.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import {
   automaticFooter,
   htmlSource,
   type Names,
   textSource,
-  toFieldSource,
   withFooter,
   withValues,
 } from './campaign-source.ts'

@@ -9,6 +9,7 @@ export type UsedTemplate = {
   html: string
   sender: Address
   reply_to: string | null
+  to_field: string
   tag: string
   is_active: boolean
   attachment_url: string | null
@@ -20,6 +21,7 @@ const Used = row<UsedTemplate>({
   html: text,
   sender: json(),
   reply_to: maybe(text),
+  to_field: text,
   tag: text,
   is_active: bool,
   attachment_url: maybe(text),
@@ -29,7 +31,7 @@ export function findTemplate(db: Db, accountId: string, id: number) {
   return db.maybe(
     Used,
     sql`
-    select id, subject, html, sender, reply_to, tag, is_active, attachment_url
+    select id, subject, html, sender, reply_to, to_field, tag, is_active, attachment_url
       from templates
      where account_id = ${accountId}
        and id = ${id}`,

@@ -18,7 +18,7 @@ import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
-import { renderContent } from '../v3/render.ts'
+import { renderContent, renderName } from '../v3/render.ts'
 import { refuseTooMany } from './limit.ts'
 import { insertOptin } from './queries.ts'
 import { type FindOptinKeys, writeOptinToken } from './tokens.ts'
@@ -117,22 +117,21 @@ async function readTemplateOf(ctx: Ctx, id: number | null | undefined): Promise<
 }
 
 async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: string): Promise<void> {
-  const { subject, html } = template
-  const { contact, ...links } = await contactScope(ctx, asked.email, [subject, html])
-  const rendered = await renderContent(
-    { subject, html },
-    {
-      params: { ...asked.attributes, DOIurl: link },
-      contact: { ...contact, ...asked.attributes, EMAIL: asked.email },
-      doubleoptin: link,
-      ...links,
-    },
-  )
+  const { subject, html, sender } = template
+  const { contact, ...links } = await contactScope(ctx, asked.email, [subject, html, sender.name])
+  const scope = {
+    params: { ...asked.attributes, DOIurl: link },
+    contact: { ...contact, ...asked.attributes, EMAIL: asked.email },
+    doubleoptin: link,
+    ...links,
+  }
+  const rendered = await renderContent({ subject, html }, scope)
+  const named = { ...template, sender: await renderName(sender, scope, 'sender') }
   if (!rendered.html?.includes(link.slice(link.lastIndexOf('/') + 1))) {
     const message = `Template ${template.id} must contain the link {{ doubleoptin }}.`
     throw templateInvalid({ message, param })
   }
-  const [queued] = await queueMessages(ctx.db, [messageOf(ctx, asked, template, rendered)])
+  const [queued] = await queueMessages(ctx.db, [messageOf(ctx, asked, named, rendered)])
   if (queued instanceof Refusal) throw queued
 }
 

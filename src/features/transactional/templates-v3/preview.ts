@@ -2,21 +2,22 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { given } from '../../../kernel/v3/lenient.ts'
 import { contactScope } from '../contact-scope.ts'
-import { renderContent } from '../v3/render.ts'
+import { renderContent, renderName } from '../v3/render.ts'
 import { readTemplate } from './write-template.ts'
 
 type Reader = { params: Record<string, unknown>; email: string | undefined }
 
 export async function previewTemplate(ctx: Ctx, id: number, { params, email }: Reader) {
   const { subject, html, sender } = await readTemplate(ctx, id)
-  const contact = await contactScope(ctx, given(email), [subject, html])
-  const rendered = await renderContent({ subject, html }, { params, ...contact })
+  const contact = await contactScope(ctx, given(email), [subject, html, sender.name])
+  const scope = { params, ...contact }
+  const rendered = await renderContent({ subject, html }, scope)
   return {
     html: rendered.html ?? '',
     subject: rendered.subject,
     previewText: '',
     fromEmail: sender.email,
-    fromName: sender.name ?? '',
+    fromName: (await renderName(sender, scope, 'sender')).name ?? '',
     usedFeedNames: [],
   }
 }

@@ -7,7 +7,7 @@ import { newMessageId } from '../../messages/message-id.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { distinct, readMailboxes } from '../v3/addresses.ts'
-import { type Rendered, renderContent } from '../v3/render.ts'
+import { type Rendered, renderContent, renderName } from '../v3/render.ts'
 import { markTestSent, type TemplateRow } from './queries.ts'
 import { readTemplate } from './write-template.ts'
 
@@ -16,14 +16,15 @@ const mostTests = 50
 type Test = { emailTo: string[]; files: AttachedFiles }
 
 export async function sendTest(ctx: Ctx, id: number, { emailTo, files }: Test): Promise<void> {
-  const template = await readTemplate(ctx, id)
+  const stored = await readTemplate(ctx, id)
   const mailboxes = emailTo.map((email) => ({ email }))
   const recipients = distinct(readMailboxes(mailboxes, 'emailTo'))
   if (recipients.length === 0) throw missingParameter({ message: 'emailTo is missing', param: 'emailTo' })
   if (recipients.length > mostTests) {
     throw invalidParameter({ message: `emailTo must have at most ${mostTests} entries`, param: 'emailTo' })
   }
-  const rendered = await renderContent({ subject: template.subject, html: template.html }, { params: {} })
+  const rendered = await renderContent({ subject: stored.subject, html: stored.html }, { params: {} })
+  const template = { ...stored, sender: await renderName(stored.sender, { params: {} }, 'sender') }
   const { messageId } = newMessageId(domainOf(template.sender.email))
   const attachments = filesFor(template, files)
   const results = await queueMessages(

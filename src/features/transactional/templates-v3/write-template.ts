@@ -5,6 +5,7 @@ import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine, optional, storable } from '../../../kernel/v3/lenient.ts'
+import { toFieldSource } from '../../messages/templates/old-names.ts'
 import { readAttachmentUrl } from '../attached-file.ts'
 import { readSender } from '../v3/addresses.ts'
 import { refuseBadTemplate } from '../v3/render.ts'
@@ -96,7 +97,7 @@ function readReplyTo(text: string): string | null {
   throw invalidParameter({ message: 'email is not valid in replyTo', param: 'replyTo' })
 }
 
-async function refuseBadFields({ subject, html }: TemplateFields): Promise<void> {
+async function refuseBadFields({ subject, html, sender, to_field }: TemplateFields): Promise<void> {
   if (html.trim().length <= shortestHtml) {
     throw invalidParameter({
       message: `htmlContent must have more than ${shortestHtml} characters`,
@@ -105,4 +106,6 @@ async function refuseBadFields({ subject, html }: TemplateFields): Promise<void>
   }
   await refuseBadTemplate(subject, 'text', 'subject')
   await refuseBadTemplate(html, 'html', 'htmlContent')
+  await refuseBadTemplate(sender.name ?? '', 'text', 'sender')
+  await refuseBadTemplate(toFieldSource(to_field), 'text', 'toField')
 }

@@ -9,13 +9,15 @@ import { readSettings } from '../../accounts/settings/settings.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import type { TemplateScope } from '../../messages/templates/compile.ts'
+import { toFieldSource } from '../../messages/templates/old-names.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
 import { readSender } from './addresses.ts'
 import { readAttachments, refuseTooMuch } from './attachments.ts'
 import { type Draft, isVersioned, readDrafts } from './drafts.ts'
-import { type Rendered, renderContent } from './render.ts'
+import { type Rendered, renderContent, renderName } from './render.ts'
 import type { SendBody } from './send-request.ts'
 
 export type PlannedVersion = { messageId: string; copies: Outgoing[] }
@@ -123,22 +125,35 @@ async function planVersion(
   draft: Draft,
   template: UsedTemplate | undefined,
 ): Promise<PlannedVersion> {
-  const from = await senderOf(ctx, shared.sender, template)
+  const sender = await senderOf(ctx, shared.sender, template)
+  const toField = toFieldSource(template?.to_field ?? '')
   const { subject } = draft.content
   const content = template ? { subject: subject ?? template.subject, html: template.html } : draft.content
-  const sources = [content.subject, content.html, 'text' in content ? content.text : undefined]
+  const text = 'text' in content ? content.text : undefined
   // One content for all of a version's recipients: it speaks to the first.
+  const sources = [content.subject, content.html, text, sender.name, toField]
   const reader = await contactScope(ctx, draft.recipients[0]?.email, sources)
-  const rendered = await renderContent(content, { params: draft.params, ...reader })
+  const scope = { params: draft.params, ...reader }
+  const rendered = await renderContent(content, scope)
+  const from = await renderName(sender, scope, 'sender')
+  const addressed = await named(draft, toField, scope)
   const { id, messageId } = newMessageId(domainOf(from.email))
-  const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, draft, rendered, template) }
-  const copies = draft.recipients.map((recipient, n) => ({
+  const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, addressed, rendered, template) }
+  const copies = addressed.recipients.map((recipient, n) => ({
     ...copy,
     id: n === 0 ? id : undefined,
     messageId,
     recipient,
   }))
   return { messageId, copies }
+}
+
+/** The template names the one that it speaks to; the names of the others are those that were given. */
+async function named(draft: Draft, toField: string, scope: TemplateScope): Promise<Draft> {
+  const [first, ...others] = draft.to
+  if (!first || first.name !== undefined) return draft
+  const renamed = await renderName({ ...first, name: toField }, scope, 'toField')
+  return { ...draft, to: [renamed, ...others], recipients: draft.recipients.with(0, renamed) }
 }
 
 async function senderOf(ctx: Ctx, sender: Address | undefined, template: UsedTemplate | undefined) {

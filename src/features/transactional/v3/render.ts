@@ -1,4 +1,5 @@
-// Subject, HTML and text are templates under /v3, stored or inline.
+// Subject, HTML, text and the names of sender and recipient are templates under /v3, stored or inline.
+import type { Address } from '../../../kernel/email-address.ts'
 import { missingParameter } from '../../../kernel/refusals.ts'
 import { given, oneLine, storable } from '../../../kernel/v3/lenient.ts'
 import { contentMissing, templateInvalid } from '../../messages/refusals.ts'
@@ -22,6 +23,16 @@ export async function renderContent(content: Content, scope: TemplateScope): Pro
     html: html && storable(await render(html, 'html', scope, 'htmlContent')),
     text: text && storable(await render(text, 'text', scope, 'textContent')),
   }
+}
+
+/** The address with its name rendered; a name that renders to nothing is none. */
+export async function renderName(
+  { email, name = '' }: Address,
+  scope: TemplateScope,
+  param: string,
+): Promise<Address> {
+  const rendered = oneLine(await render(name, 'text', scope, param))
+  return rendered === '' ? { email } : { email, name: rendered }
 }
 
 async function render(source: string, kind: Kind, scope: TemplateScope, param: string): Promise<string> {
