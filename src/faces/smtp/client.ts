@@ -49,7 +49,10 @@ export type Client = {
   upgrading: boolean
   ended: boolean
   over: boolean
+  /** Since the last message. */
   commands: number
+  /** Recipients since the last message, also those that were refused. */
+  named: number
   faults: number
   failedLogins: number
   timers: { idle: NodeJS.Timeout; total: NodeJS.Timeout }
@@ -82,6 +85,7 @@ export function newClient(relay: Relay, socket: Socket, ip: string): Client {
     ended: false,
     over: false,
     commands: 0,
+    named: 0,
     faults: 0,
     failedLogins: 0,
     timers: {

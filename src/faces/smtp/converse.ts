@@ -14,6 +14,8 @@ const longestLine = 2_048
 const longestAuthLine = 12_288
 const mostSkipped = 65_536
 const commandsBeforeLogin = 30
+// Far more than any message may have: those beyond the limit are refused one by one, and DATA follows.
+const mostNamed = 2_000
 
 export function attach(client: Client, socket: Socket): void {
   client.socket = socket
@@ -107,11 +109,14 @@ function readCommand(client: Client): Step | undefined {
 function interpret(client: Client, line: string, resume: Client['answerNext']): Step | undefined {
   // A browser or a proxy was made to talk to us; its headers and body must not be read as commands.
   if (/ HTTP\/\d/.test(line)) return void drop(client)
-  client.commands += 1
+  if (namesRecipient(client, line) && client.named < mostNamed) client.named += 1
+  else client.commands += 1
   if (client.commands > mostCommands(client)) return replies.tooManyCommands
   if (/[^ -~\u0080-\u00ff]/.test(line)) return replies.controlCharacter
   return resume ? resume(line) : perform(client, line)
 }
+
+const namesRecipient = ({ envelope }: Client, line: string) => envelope !== undefined && /^rcpt /i.test(line)
 
 function mostCommands({ session, relay }: Client): number {
   return session ? commandsBeforeLogin + 4 * relay.options.maxRecipients : commandsBeforeLogin

@@ -78,6 +78,33 @@ test('commands without a login are limited', async (t) => {
   assert.match((await talk.rest()).at(-1) ?? '', /^421 4\.7\.0/)
 })
 
+test('a message to far too many goes to the first hundred', async (t) => {
+  const { port, mails } = await openFor(t)
+  const talk = await talkTo(t, port)
+  await talk.login()
+  for (let round = 1; round <= 5; round += 1) {
+    assert.match((await talk.ask('MAIL FROM:<a@sender.test>')) ?? '', /^250 /)
+    talk.send(recipients(500))
+    const replies: (string | undefined)[] = []
+    while (replies.length < 500) replies.push(await talk.reply())
+    assert.equal(replies.filter((reply) => reply?.startsWith('250 2.1.5')).length, 100)
+    assert.equal(replies.filter((reply) => reply?.startsWith('452 4.5.3')).length, 400)
+    assert.match((await talk.ask('DATA')) ?? '', /^354 /)
+    assert.match((await talk.ask('Subject: x\r\n\r\nx\r\n.')) ?? '', /^250 2\.0\.0/)
+    assert.equal(mails.length, round)
+    assert.equal(mails.at(-1)?.recipients.length, 100)
+  }
+})
+
+test('naming recipients without end, and without a message, ends the connection', async (t) => {
+  const { port } = await openFor(t)
+  const talk = await talkTo(t, port)
+  await talk.login()
+  talk.send(`MAIL FROM:<a@sender.test>\r\n${recipients(1_500)}RSET\r\n`)
+  talk.send(`MAIL FROM:<a@sender.test>\r\n${recipients(1_500)}`)
+  assert.match((await talk.rest()).at(-1) ?? '', /^421 4\.7\.0 Too many commands/)
+})
+
 test('a line without its end is forgotten, and one that never ends closes the connection', async (t) => {
   const { port } = await openFor(t)
   const talk = await talkTo(t, port)
@@ -210,4 +237,8 @@ test('whatever octets come, the connection ends with a reply or a close and the 
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(setImmediate)
+}
+
+function recipients(count: number): string {
+  return Array.from({ length: count }, (_, n) => `RCPT TO:<r${n}@recipient.test>\r\n`).join('')
 }

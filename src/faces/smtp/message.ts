@@ -54,6 +54,7 @@ function endData(client: Client, { intake, startedAt, deadline }: Message): Step
   client.message = undefined
   client.envelope = undefined
   client.commands = 0
+  client.named = 0
   client.timers.total.refresh()
   const fault = faultOf(intake)
   if (fault) return fault
