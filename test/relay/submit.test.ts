@@ -104,6 +104,18 @@ describe('a message over the relay', () => {
     assert.equal(message.tag, 'old tag')
   })
 
+  test('is marked by control headers, which go no further', async () => {
+    const { key, stored } = await fresh()
+    const metadata = { order: '7', name: 'Grüße' }
+    const headers = { 'X-Mail-Tag': 'invoice', 'X-Mail-Metadata': JSON.stringify(metadata) }
+    await app.send({ headers: { ...headers, 'X-Tag': 'other', 'X-Mailin-custom': 'c' } }, key)
+    await app.send({ headers: { 'X-Tag': 'plain' } }, key)
+    const [second, first] = await messagesOf(key)
+    assert.deepEqual([first.tag, first.metadata], ['invoice', { ...metadata, 'X-Mailin-custom': 'c' }])
+    assert.deepEqual([second.tag, second.metadata], ['plain', {}])
+    for (const { raw } of await stored()) assert.doesNotMatch(raw, /^x-(?:mail-|mailin|tag)/im)
+  })
+
   test('has its HTML tracked, unless it says otherwise', async () => {
     const { accountId, key } = await fresh()
     const html = '<body>Hello <a href="https://shop.example/order/7">your order</a></body>'
@@ -151,8 +163,10 @@ describe('an idempotency key in the header', () => {
   test('makes a second sending of the same mail the first one again', async () => {
     const { key, stored } = await fresh()
     const first = await app.send(keyed('Idempotency-Key', 'order-1'), key)
-    const again = await app.send(keyed('X-Posthorn-Idempotency-Key', 'order-1'), key)
-    assert.equal(again.response, first.response)
+    for (const name of ['X-Posthorn-Idempotency-Key', 'X-Mail-Idempotency-Key']) {
+      const again = await app.send(keyed(name, 'order-1'), key)
+      assert.equal(again.response, first.response)
+    }
     const rows = await stored()
     assert.equal(rows.length, 1)
     assert.doesNotMatch(rows[0]?.raw ?? '', /idempotency/i)

@@ -33,7 +33,18 @@ export function valueIn(mail: Pick<RelayedMail, 'fields'>, ...names: string[]): 
     .trim()
 }
 
-export const idempotencyHeaders = ['idempotency-key', 'x-posthorn-idempotency-key']
+/** What says the same under several names: where two of them stand in one mail, the earlier here is believed. */
+export const tagHeaders = ['X-Posthorn-Tag', 'X-Mail-Tag', 'X-Mailin-Tag', 'X-Tag']
+export const metadataHeaders = ['X-Posthorn-Metadata', 'X-Mail-Metadata']
+export const idempotencyHeaders = ['idempotency-key', 'x-posthorn-idempotency-key', 'x-mail-idempotency-key']
+
+export function firstOf(mail: RelayedMail, names: string[]): { name: string; value: string } | undefined {
+  for (const name of names) {
+    const value = valueIn(mail, name.toLowerCase())
+    if (value !== undefined) return { name, value }
+  }
+  return undefined
+}
 
 // A program that sends the same mail again has it composed again: these differ then, and so do the boundaries.
 const perComposition = new Set(['date', 'message-id', 'received', ...idempotencyHeaders])

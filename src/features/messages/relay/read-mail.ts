@@ -3,7 +3,7 @@ import { decodeWords } from 'postal-mime'
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { isMessageId } from '../mime/safe.ts'
-import { fieldsNamed, type RelayedMail, valueIn } from './mail.ts'
+import { fieldsNamed, firstOf, metadataHeaders, type RelayedMail, tagHeaders, valueIn } from './mail.ts'
 
 export type ReadMail = {
   from: Address
@@ -101,17 +101,24 @@ function readable(text: string, longest: number): string {
 }
 
 const ownTag = /^[A-Za-z0-9_.-]{1,64}$/
+const foreignTag = 'X-Mailin-Tag'
 const longestForeignTag = 64
 
 /** The compatible provider takes any short text as a tag; ours are as strict as over HTTP. */
 function readTag(mail: RelayedMail): string | undefined {
-  const own = valueIn(mail, 'x-posthorn-tag')
-  if (own !== undefined && !ownTag.test(own))
-    throw refuse('X-Posthorn-Tag', 'X-Posthorn-Tag must have up to 64 characters of A-Za-z0-9_.-')
-  const foreign = own ?? readable(valueIn(mail, 'x-mailin-tag') ?? '', longestForeignTag + 1)
-  if (foreign.length > longestForeignTag)
-    throw refuse('X-Mailin-Tag', `X-Mailin-Tag must have up to ${longestForeignTag} characters.`)
-  return foreign || undefined
+  const given = firstOf(mail, tagHeaders)
+  if (!given) return undefined
+  const { name, value } = given
+  if (name === foreignTag) return readForeignTag(value)
+  if (!ownTag.test(value)) throw refuse(name, `${name} must have up to 64 characters of A-Za-z0-9_.-`)
+  return value
+}
+
+function readForeignTag(value: string): string | undefined {
+  const tag = readable(value, longestForeignTag + 1)
+  if (tag.length > longestForeignTag)
+    throw refuse(foreignTag, `${foreignTag} must have up to ${longestForeignTag} characters.`)
+  return tag || undefined
 }
 
 /** Tracking is on unless the message says otherwise; the account's settings come on top. */
@@ -126,9 +133,39 @@ const customHeader = 'X-Mailin-custom'
 const longestCustom = 2_000
 
 function readMetadata(mail: RelayedMail): Record<string, string> | undefined {
+  const own = readOwnMetadata(mail)
   const custom = readable(valueIn(mail, customHeader.toLowerCase()) ?? '', longestCustom + 1)
-  if (custom === '') return undefined
+  if (custom === '') return own
   if (custom.length > longestCustom)
     throw refuse(customHeader, `${customHeader} must have up to ${longestCustom} characters.`)
-  return { [customHeader]: custom }
+  return { ...own, [customHeader]: custom }
+}
+
+const longestMetadataName = 64
+const longestMetadataValue = 500
+
+/** As strict as over HTTP. */
+function readOwnMetadata(mail: RelayedMail): Record<string, string> | undefined {
+  const given = firstOf(mail, metadataHeaders)
+  if (!given) return undefined
+  const metadata = parsed(readable(given.value, given.value.length))
+  if (isMetadata(metadata)) return metadata
+  const limits = `names of up to ${longestMetadataName} and texts of up to ${longestMetadataValue} characters`
+  throw refuse(given.name, `${given.name} must be a JSON object with ${limits}, like {"order":"7"}.`)
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function isMetadata(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.entries(value).every(
+    ([name, text]) =>
+      name.length <= longestMetadataName && typeof text === 'string' && text.length <= longestMetadataValue,
+  )
 }

@@ -1,6 +1,6 @@
 // The message as it is sent on: the body byte for byte, in the header only what has to change (RFC 6409 §8).
 import { dateField } from '../mime/fields.ts'
-import { idempotencyHeaders, type RelayedMail, valueIn } from './mail.ts'
+import { idempotencyHeaders, metadataHeaders, type RelayedMail, tagHeaders, valueIn } from './mail.ts'
 
 export type Hop = {
   /** Our name, in the Received line. */
@@ -11,7 +11,10 @@ export type Hop = {
 }
 
 // Blind copies stay blind; the others are meant for us, or steer the upstream, which only we may.
-const dropped = new Set(['bcc', 'resent-bcc', 'return-path', 'sender.ip', ...idempotencyHeaders])
+const dropped = new Set([
+  ...['bcc', 'resent-bcc', 'return-path', 'sender.ip', ...idempotencyHeaders],
+  ...[...tagHeaders, ...metadataHeaders].map((name) => name.toLowerCase()),
+])
 const droppedPrefixes = ['x-posthorn-', 'x-mailin-', 'x-sib-', 'x-ses-']
 
 export function rewriteMail(mail: RelayedMail, hop: Hop): Buffer {
