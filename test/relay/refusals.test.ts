@@ -91,6 +91,23 @@ describe('a key', () => {
     assert.deepEqual(await codesOf(key), [null, 'sender_domain_not_allowed', 'sender_domain_not_allowed'])
   })
 
+  test('names no sender outside its domains either, whoever else may', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const bound = await app.makeKey({ senderDomains: ['example.com'] }, accountId)
+    for (const name of ['Sender', 'Resent-From', 'Resent-Sender']) {
+      const foreign = { headers: { [name]: 'Boss <ceo@evil.example>' } }
+      const { response } = await app.refused(foreign, bound.key)
+      assert.match(response, /^550 5\.7\.1 The key may not send from evil\.example/)
+      await app.send(foreign, key)
+    }
+    const raw = crlf('From: shop@example.com', 'Sender: Boss', '', 'text')
+    const envelope = { from: 'shop@example.com', to: ['a@example.com'] }
+    const vague = await app.refused({ raw, envelope }, bound.key)
+    assert.match(vague.response, /^550 5\.6\.0 The sender header must be an email address/)
+    await app.send({ headers: { Sender: 'office@example.com (Office)' } }, bound.key)
+    assert.equal((await app.stored(accountId)).length, 4)
+  })
+
   test('sends as many as its cap allows, and a message to several whole or not at all', async () => {
     const { accountId } = await app.makeAccount()
     const capped = await app.makeKey({ dailyCap: 4 }, accountId)

@@ -58,6 +58,8 @@ export type Outgoing = {
   source: Source
   stream: Stream
   from: Address
+  /** Addresses that its header names as senders beside From, held to the same rules. */
+  alsoFrom?: string[]
   recipient: Address
   subject: string
   parts?: Parts
@@ -96,13 +98,15 @@ export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queu
 function admit(outgoing: Outgoing): Queued | Refusal {
   try {
     refuseUnwritable(outgoing)
-    refuseForeignSender(outgoing.caller, domainOf(outgoing.from.email))
+    for (const email of sendersOf(outgoing)) refuseForeignSender(outgoing.caller, domainOf(email))
     return { id: outgoing.id ?? newUuid(), status: 'queued', outgoing }
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error
   }
 }
+
+const sendersOf = ({ from, alsoFrom = [] }: Outgoing) => [from.email, ...alsoFrom]
 
 // What composing or storing would choke on is refused now: an accepted message is one that can be sent.
 function refuseUnwritable({ raw, parts, subject, attachments, metadata = {} }: Outgoing): void {
@@ -126,13 +130,15 @@ async function refuseUnproven(db: Db, results: (Queued | Refusal)[]): Promise<vo
     return result && !(result instanceof Refusal) && result.outgoing.caller.verifiedSenderOnly
   })
   if (places.length === 0) return
-  const senderAt = (place: number) => {
-    const { caller, from } = (results[place] as Queued).outgoing
-    return { accountId: caller.accountId, email: from.email }
+  const sendersAt = (place: number) => {
+    const { outgoing } = results[place] as Queued
+    return sendersOf(outgoing).map((email) => ({ accountId: outgoing.caller.accountId, email }))
   }
-  const isVerified = await verifiedSenders(db, places.map(senderAt))
-  for (const place of places)
-    if (!isVerified(senderAt(place))) results[place] = unverifiedRefusal(senderAt(place).email)
+  const isVerified = await verifiedSenders(db, places.flatMap(sendersAt))
+  for (const place of places) {
+    const unproven = sendersAt(place).find((ref) => !isVerified(ref))
+    if (unproven) results[place] = unverifiedRefusal(unproven.email)
+  }
 }
 
 async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<void> {

@@ -87,6 +87,8 @@ describe('where the account asks for proven senders', () => {
     const { key } = await setUp(true)
     const refused = await app.refused({ from: 'stranger@example.com' }, key)
     assert.match(refused.response, /^550 5\.7\.1 stranger@example\.com is neither/)
+    const named = { from: 'shop@example.com', headers: { Sender: 'stranger@example.com' } }
+    assert.match((await app.refused(named, key)).response, /^550 5\.7\.1 stranger@example\.com is neither/)
     assert.match((await app.send({ from: 'shop@example.com' }, key)).response, /^250/)
   })
 

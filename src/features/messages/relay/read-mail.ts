@@ -83,11 +83,28 @@ function refuseTemplate(mail: RelayedMail): void {
 function readFrom(mail: RelayedMail): Address {
   const given = valueIn(mail, 'from')
   if (!given) throw refuse('from', 'The message has no From header.')
-  // The old form a@b (Name); everything else in brackets is left to fail as an address.
-  const read = readAddress(given.replace(/^([^\s<>"]+) +\(([^()\\]*)\)$/, '"$2" <$1>'))
+  const read = readMailbox(given)
   if ('fault' in read) throw refuse('from', `The From header ${read.fault}.`)
   const name = readable(read.name ?? '', longestName)
   return name === '' ? { email: read.email } : { email: read.email, name }
+}
+
+// The old form a@b (Name); everything else in brackets is left to fail as an address.
+const readMailbox = (given: string) =>
+  readAddress(given.replace(/^([^\s<>"]+) +\(([^()\\]*)\)$/, '"$2" <$1>'))
+
+const otherSenders = ['sender', 'resent-from', 'resent-sender']
+
+/** Who else is named as a sender, for those who may not name just anybody; what cannot be read might be anybody. */
+export function readOtherSenders(mail: RelayedMail): string[] {
+  const given = otherSenders.flatMap((name) => fieldsNamed(mail, name))
+  return given.flatMap((field) => {
+    const value = valueIn({ fields: [field] }, field.name)
+    if (!value) return []
+    const read = readMailbox(value)
+    if ('fault' in read) throw refuse(field.name, `The ${field.name} header ${read.fault}.`)
+    return [read.email]
+  })
 }
 
 /** Decoded for people to read; what was encoded may be anything, also what no database takes. */

@@ -12,7 +12,7 @@ import { type Outgoing, type Queued, refOf, suppressedRefusal } from '../queue-m
 import { recipientInvalid } from '../refusals.ts'
 import type { RelayedMail } from './mail.ts'
 import { type Group, queueWhole } from './queue-whole.ts'
-import { readMail } from './read-mail.ts'
+import { readMail, readOtherSenders } from './read-mail.ts'
 import { rewriteMail } from './rewrite-mail.ts'
 
 export type Submission = { ctx: Ctx; envelopeFrom: string; recipients: string[]; mail: RelayedMail }
@@ -55,6 +55,7 @@ function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string
   const read = readMail(mail)
   const domain = domainOf(read.from.email)
   refuseForeignSender(caller, domain)
+  const isBound = caller.senderDomains !== null || caller.verifiedSenderOnly
   const made = newMessageId(domain)
   const messageId = read.messageId ?? made.messageId
   const raw = rewriteMail(mail, { by, requestId, now, messageId })
@@ -63,6 +64,7 @@ function groupOf({ ctx, envelopeFrom, recipients, mail }: Submission, by: string
     throw payloadTooLarge({ message: 'The message is too large for so many recipients; send it to fewer.' })
   const shared = {
     ...{ caller, now, raw, messageId, from: read.from, subject: read.subject, metadata: read.metadata },
+    alsoFrom: isBound ? readOtherSenders(mail) : undefined,
     source: 'smtp' as const,
     stream: 'transactional' as const,
     attachments: [],
