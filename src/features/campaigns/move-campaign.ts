@@ -1,7 +1,9 @@
 // Moves between the states of a campaign. Each is one statement that asks for the state it starts from.
 import type { Ctx } from '../../kernel/ctx.ts'
+import { domainOf } from '../../kernel/email-address.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { type Move, moveCampaign } from './queries.ts'
 import { scheduleAt, sendNow, wrongState } from './start-campaign.ts'
 import { copyCampaign, holdCampaign, readCampaign, refOf } from './write-campaign.ts'
@@ -16,9 +18,16 @@ const done: Record<Move, string> = {
 }
 
 export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
+  if (to === 'resume') await refuseForeignResume(ctx, id)
   if ((await moveCampaign(ctx.db, refOf(ctx, id), to)) > 0) return
   const { status } = await readCampaign(ctx, id)
   throw wrongState(status, done[to])
+}
+
+/** Going on is sending, too: the key that asks for it must be allowed to. */
+async function refuseForeignResume(ctx: Ctx, id: number): Promise<void> {
+  const { status, sender } = await holdCampaign(ctx, id)
+  if (status === 'suspended') refuseForeignSender(ctx.caller, domainOf(sender.email))
 }
 
 /** The words of the provider's status call. */

@@ -178,4 +178,18 @@ describe('a cart', () => {
     await pass(100)
     assert.deepEqual(await subjects(key, 'c@example.com'), [])
   })
+
+  test('is refused where the key may not send as a step is written, by its own sender or the default', async () => {
+    const { accountId, key } = await withSender()
+    const { key: narrow } = await app.makeKey({ senderDomains: ['allowed.example'] }, accountId)
+    const allowed = step(10, 'First', { from: 'a@allowed.example' })
+    const declared = (...steps: object[]) =>
+      declare(key, { name: 'Carts', trigger_type: 'abandoned_cart', steps: [allowed, ...steps] })
+    const statuses: number[] = []
+    for (const steps of [[], [step(20, 'Second')], [step(20, 'Second', { from: 'b@foreign.example' })]]) {
+      await declared(...steps)
+      statuses.push((await leave(narrow, 'a@example.com')).status)
+    }
+    assert.deepEqual(statuses, [202, 403, 403])
+  })
 })

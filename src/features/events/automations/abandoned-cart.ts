@@ -11,8 +11,9 @@ import { findContact } from '../../contacts/contacts/queries.ts'
 import { suppressedRefusal } from '../../messages/queue-messages.ts'
 import { recipientInvalid } from '../../messages/refusals.ts'
 import { findSuppressed } from '../../suppressions/queries.ts'
-import { settingTheSender } from '../../transactional/prepare-send.ts'
-import { findCartAutomation } from './queries.ts'
+import { senderOf, settingTheSender } from '../../transactional/prepare-send.ts'
+import { findTemplate } from '../../transactional/template-queries.ts'
+import { findCartAutomation, type Step } from './queries.ts'
 import { startCart } from './run-queries.ts'
 import { scenarioOffsets } from './scenario.ts'
 import { StepBody } from './write-automation.ts'
@@ -56,7 +57,7 @@ export async function leaveCart(ctx: Ctx, body: CartBody): Promise<{ id: string;
   const email = readRecipient(body.email)
   const contactId = await findReachable(ctx, email)
   const automation = await findCartAutomation(ctx.db, accountId)
-  if (!automation) await refuseNoSender(ctx)
+  await (automation ? refuseForeignSteps(ctx, automation.steps) : refuseNoSender(ctx))
   const first = body.delay_minutes
   const offsets = automation ? shifted(automation.offsets, first) : scenarioOffsets(first)
   return startCart(ctx.db, {
@@ -99,6 +100,18 @@ async function refuseNoSender(ctx: Ctx): Promise<void> {
       action: settingTheSender,
     })
   refuseForeignSender(ctx.caller, domainOf(default_sender.email))
+}
+
+/** The steps are sent by the key of this call, which may be allowed less than the one that declared them. */
+async function refuseForeignSteps(ctx: Ctx, steps: Step[]): Promise<void> {
+  const { accountId, senderDomains } = ctx.caller
+  if (senderDomains === null) return
+  for (const { from, template_id } of steps) {
+    const template =
+      template_id === undefined ? undefined : await findTemplate(ctx.db, accountId, template_id)
+    const sender = await senderOf(ctx, { to: '', from }, template)
+    refuseForeignSender(ctx.caller, domainOf(sender.email))
+  }
 }
 
 /** The first step at another time, and the others as long after it as before. */

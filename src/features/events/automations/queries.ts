@@ -131,16 +131,16 @@ export function deleteAutomation(db: Db, { accountId, id, at }: Of) {
      where account_id = ${accountId} and id = ${id} and status <> 'deleted'`)
 }
 
-export type CartAutomation = { id: string; offsets: number[] }
+export type CartAutomation = { id: string; offsets: number[]; steps: Step[] }
 
-const Cart = row<CartAutomation>({ id: text, offsets: json() })
+const Cart = row<CartAutomation>({ id: text, offsets: json(), steps: json() })
 
 /** The newest that is active; else the newest, whose runs wait until it is. */
 export function findCartAutomation(db: Db, accountId: string) {
   return db.maybe(
     Cart,
     sql`
-    select id, offsets
+    select id, offsets, steps
       from automations
      where account_id = ${accountId}
        and trigger_type = 'abandoned_cart'
