@@ -1,7 +1,7 @@
 // Who gets a campaign. One text for all that ask: counting before a send, and freezing when it starts.
 import type { Db } from '../../kernel/db.ts'
 import { int, json, maybe, row, text } from '../../kernel/row.ts'
-import { type Sql, sql } from '../../kernel/sql.ts'
+import { type Sql, sql, when } from '../../kernel/sql.ts'
 import { type Condition, inSegment } from '../contacts/segments/condition-queries.ts'
 
 /** As the campaign has them. */
@@ -81,9 +81,9 @@ async function findConditions(db: Db, accountId: string, ids: number[]): Promise
 /**
  * contact_id, email, list_id, consent_source, is_unsubscribed, is_suppressed: a select, to stand in brackets. Each
  * contact once, by the lowest list that brought it. A bound on contact_id around it reaches the indexes inside, and
- * with a single list its rows come in that order without a sort.
+ * with a single list its rows come in that order without a sort. Given a time, who joined the lists later is left out.
  */
-export function recipientRows(accountId: string, recipients: ResolvedRecipients): Sql {
+export function recipientRows(accountId: string, recipients: ResolvedRecipients, joinedBy?: Date): Sql {
   const { listIds, exclusionListIds, exclusionSegments } = recipients
   return sql`
     select b.contact_id, c.email, b.list_id, c.consent_source,
@@ -103,7 +103,7 @@ export function recipientRows(accountId: string, recipients: ResolvedRecipients)
                                     and s.email = erased_name(c.email, (select address_key from installation)))
                     else false
                end) as is_suppressed
-      from (${brought(accountId, recipients)}) b
+      from (${brought(accountId, recipients, joinedBy)}) b
       join contacts c on c.account_id = ${accountId} and c.id = b.contact_id
      where c.email is not null
        and not exists (select 1
@@ -118,16 +118,19 @@ export function recipientRows(accountId: string, recipients: ResolvedRecipients)
 const hasErased = (accountId: string) => sql`
   (select exists (select 1 from suppressions e where e.account_id = ${accountId} and e.email like 'erased:%'))`
 
-function brought(accountId: string, { listIds, segments }: ResolvedRecipients): Sql {
+function brought(accountId: string, { listIds, segments }: ResolvedRecipients, joinedBy?: Date): Sql {
+  const inTime = when(joinedBy, (at) => sql`and m.added_at <= ${at}`)
   const [only] = listIds
   if (segments.length === 0 && listIds.length === 1)
     return sql`
-      select m.contact_id, m.list_id from list_members m where m.account_id = ${accountId} and m.list_id = ${only}`
+      select m.contact_id, m.list_id
+        from list_members m
+       where m.account_id = ${accountId} and m.list_id = ${only} ${inTime}`
   return sql`
       select contact_id, min(list_id) as list_id
         from (select m.contact_id, m.list_id
                 from list_members m
-               where m.account_id = ${accountId} and m.list_id = any(${listIds}::bigint[])
+               where m.account_id = ${accountId} and m.list_id = any(${listIds}::bigint[]) ${inTime}
               union all
               select c.id, null
                 from contacts c

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { app, base, call, create, put, shop } from './fixtures/campaigns.ts'
+import { addContact, app, base, call, create, db, put, shop } from './fixtures/campaigns.ts'
+import { jobsOf } from './sending/fixtures/campaigns.ts'
+import { stepsWith } from './sending/fixtures/steps.ts'
+
+const run = jobsOf(db)
+const { messagesOf } = stepsWith(app)
+
+const recipientsOf = async (id: number) => (await messagesOf(String(id))).map(({ recipient }) => recipient)
 
 async function ready() {
   const made = await shop()
@@ -20,5 +27,21 @@ describe('an interrupted campaign', () => {
     assert.equal((await post('resume')).status, 204)
     assert.equal((await post('pause')).status, 204)
     assert.equal((await queue(key)).status, 204)
+  })
+
+  test('is for those who were on its lists when it was started, however late they are written down', async () => {
+    const { key, listId, id, post } = await ready()
+    const other = await call(key, 'POST', '/v3/contacts/lists', { name: 'Other' })
+    await call(key, 'PUT', `${base}/${id}`, { recipients: { listIds: [listId, other.body.id] } })
+    const single = await create(key, { recipients: { listIds: [listId] } })
+    for (const one of [id, single])
+      assert.equal((await call(key, 'POST', `${base}/${one}/sendNow`, { confirm: true })).status, 204)
+    await addContact(key, listId, 'cleo')
+    assert.equal((await post('pause')).status, 204)
+    await addContact(key, other.body.id, 'dora')
+    assert.equal((await post('resume')).status, 204)
+    await run('freeze')
+    for (const one of [id, single])
+      assert.deepEqual(await recipientsOf(one), ['anna@example.com', 'bob@example.com'])
   })
 })

@@ -39,6 +39,7 @@ export type UnfrozenRow = Ref & {
   ab_test: AbTest | null
   key_id: string
   mode: string
+  started_at: Date | null
   modified_at: Date
 }
 
@@ -52,6 +53,7 @@ const Unfrozen = row<UnfrozenRow>({
   ab_test: json(),
   key_id: text,
   mode: text,
+  started_at: maybe(time),
   modified_at: time,
 })
 
@@ -59,7 +61,7 @@ export function findUnfrozen(db: Db, { account_id, id }: Ref) {
   return db.maybe(
     Unfrozen,
     sql`
-    select account_id, id, sender, subject, tag, recipients, ab_test, key_id, mode, modified_at
+    select account_id, id, sender, subject, tag, recipients, ab_test, key_id, mode, started_at, modified_at
       from campaigns
      where account_id = ${account_id}
        and id = ${id}
@@ -80,6 +82,8 @@ type Freezing = { campaign: UnfrozenRow; recipients: ResolvedRecipients; domain:
 export function insertRecipients(db: Db, { campaign, recipients, domain, at }: Freezing) {
   const { account_id, id, sender, tag } = campaign
   const ms = at.getTime()
+  // This work comes later than the start; who joined a list in between is not among those who were asked for.
+  const rows = recipientRows(account_id, recipients, campaign.started_at ?? at)
   return db.one(
     Frozen,
     sql`
@@ -97,7 +101,7 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
              '<' || replace(id::text, '-', '') || ${`@${domain}>`}::text,
              ${at}::timestamptz
         from (select r.*, ordered_uuid(${ms}::bigint, n) as id
-                from (${withVariants(campaign, recipientRows(account_id, recipients))}) r) made
+                from (${withVariants(campaign, rows)}) r) made
       returning id, status, recipient),
     blocked as (${blockingOf(campaign, at)}),
     counted as (${countingOf(campaign, at)})
