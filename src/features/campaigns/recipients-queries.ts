@@ -119,7 +119,8 @@ const hasErased = (accountId: string) => sql`
   (select exists (select 1 from suppressions e where e.account_id = ${accountId} and e.email like 'erased:%'))`
 
 function brought(accountId: string, { listIds, segments }: ResolvedRecipients, joinedBy?: Date): Sql {
-  const inTime = when(joinedBy, (at) => sql`and m.added_at <= ${at}`)
+  // The database reckons in microseconds, the start of a send is known in milliseconds.
+  const inTime = when(joinedBy, (at) => sql`and m.added_at < ${new Date(at.getTime() + 1)}`)
   const [only] = listIds
   if (segments.length === 0 && listIds.length === 1)
     return sql`

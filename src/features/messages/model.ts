@@ -62,3 +62,6 @@ export function nextTry({
     ? undefined
     : { at: new Date(now.getTime() + delay), isHeld }
 }
+
+/** Of what a customer attaches to a message for its own use. */
+export const metadataLimits = { name: 64, value: 500 } as const

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { contentId, contentType, line, tag } from '../../kernel/patterns.ts'
 import { closed, loosened, Time } from '../../kernel/schema.ts'
+import { metadataLimits } from '../messages/model.ts'
 
 const Mailbox = Type.Union([
   Type.String({ format: 'mailbox', maxLength: 600 }),
@@ -37,7 +38,12 @@ export const SendRequest = closed({
   attachments: Type.Optional(Type.Array(Attachment, { maxItems: 50 })),
   tag: Type.Optional(Type.String({ pattern: tag })),
   scheduled_at: Type.Optional(Time),
-  metadata: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 500 }))),
+  metadata: Type.Optional(
+    Type.Record(
+      Type.String({ maxLength: metadataLimits.name }),
+      Type.String({ maxLength: metadataLimits.value }),
+    ),
+  ),
   track_opens: Type.Optional(Type.Boolean()),
   track_clicks: Type.Optional(Type.Boolean()),
 })

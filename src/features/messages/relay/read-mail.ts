@@ -3,6 +3,7 @@ import { decodeWords } from 'postal-mime'
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { isMessageId } from '../mime/safe.ts'
+import { metadataLimits } from '../model.ts'
 import { fieldsNamed, firstOf, metadataHeaders, type RelayedMail, tagHeaders, valueIn } from './mail.ts'
 
 export type ReadMail = {
@@ -158,16 +159,13 @@ function readMetadata(mail: RelayedMail): Record<string, string> | undefined {
   return { ...own, [customHeader]: custom }
 }
 
-const longestMetadataName = 64
-const longestMetadataValue = 500
-
 /** As strict as over HTTP. */
 function readOwnMetadata(mail: RelayedMail): Record<string, string> | undefined {
   const given = firstOf(mail, metadataHeaders)
   if (!given) return undefined
   const metadata = parsed(readable(given.value, given.value.length))
   if (isMetadata(metadata)) return metadata
-  const limits = `names of up to ${longestMetadataName} and texts of up to ${longestMetadataValue} characters`
+  const limits = `names of up to ${metadataLimits.name} and texts of up to ${metadataLimits.value} characters`
   throw refuse(given.name, `${given.name} must be a JSON object with ${limits}, like {"order":"7"}.`)
 }
 
@@ -183,6 +181,6 @@ function isMetadata(value: unknown): value is Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return Object.entries(value).every(
     ([name, text]) =>
-      name.length <= longestMetadataName && typeof text === 'string' && text.length <= longestMetadataValue,
+      name.length <= metadataLimits.name && typeof text === 'string' && text.length <= metadataLimits.value,
   )
 }
