@@ -114,10 +114,10 @@ describe('a key', () => {
     const three = { to: ['a@example.com', 'b@example.com', 'c@example.com'] }
     await app.send(three, capped.key)
     const { response } = await app.refused(three, capped.key)
-    assert.match(response, /^452 4\.7\.1 The daily sending cap of the key, 4 messages, is reached/)
+    assert.match(response, /^452 4\.7\.1 The daily .* key, 4 messages, leaves 1 today, and this needs 3\.$/)
     assert.equal((await app.stored(accountId)).length, 3)
     await app.send({}, capped.key)
-    assert.match((await app.refused({}, capped.key)).response, /^452 4\.7\.1/)
+    assert.match((await app.refused({}, capped.key)).response, /^452 4\.7\.1 .*, 4 messages, is reached\.$/)
     const { body } = await app.call('GET', '/api/v1/usage', { key: capped.key })
     assert.equal(body.key.used_today, 4)
   })

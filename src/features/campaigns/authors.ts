@@ -35,7 +35,7 @@ async function refuseSuppressed({ db, caller }: Ctx, authors: Address[], param: 
 
 /** All of them or none. */
 export async function writeToAuthors({ db }: Ctx, messages: Outgoing[]): Promise<void> {
-  const results = await queueMessages(db, messages)
+  const results = await queueMessages(db, messages, 'together')
   const refused = results.find((result) => result instanceof Refusal)
   if (refused) throw refused
 }

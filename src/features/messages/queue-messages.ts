@@ -81,17 +81,24 @@ export type Outgoing = {
 
 export type Queued = { id: string; status: 'queued' | 'suppressed'; outgoing: Outgoing }
 
-export async function queueMessages(db: Db, outgoing: Outgoing[]): Promise<(Queued | Refusal)[]> {
+/** Messages of one call go together: none is sent where one is refused, and the refusal is about all of them. */
+type Going = 'singly' | 'together'
+
+export async function queueMessages(
+  db: Db,
+  outgoing: Outgoing[],
+  going: Going = 'singly',
+): Promise<(Queued | Refusal)[]> {
   const results: (Queued | Refusal)[] = outgoing.map(admit)
   await refuseUnproven(db, results)
   await markSuppressed(db, results)
   // The counters of a key stay locked to the commit, and other batches wait for them: best taken last.
-  if (!db.optimistic) await countAgainstCaps(db, results)
+  if (!db.optimistic) await countAgainstCaps(db, results, going)
   await write(
     db,
     results.filter((result): result is Queued => !(result instanceof Refusal)),
   )
-  if (db.optimistic) await countAgainstCaps(db, results)
+  if (db.optimistic) await countAgainstCaps(db, results, going)
   return results
 }
 
@@ -209,7 +216,7 @@ function domainRefusal(email: string, param: string): Refusal {
 }
 
 /** Per key, in the order of keys, so that two batches lock the counters in the same order. */
-async function countAgainstCaps(db: Db, results: (Queued | Refusal)[]): Promise<void> {
+async function countAgainstCaps(db: Db, results: (Queued | Refusal)[], going: Going): Promise<void> {
   const byKey = new Map<string, number[]>()
   results.forEach((result, i) => {
     if (result instanceof Refusal || result.status !== 'queued') return
@@ -220,7 +227,8 @@ async function countAgainstCaps(db: Db, results: (Queued | Refusal)[]): Promise<
   for (const [, places] of [...byKey].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const first = results[places[0] ?? 0] as Queued
     const { caller, now } = first.outgoing
-    const { granted, refusal } = await spendUpTo(db, caller, places.length, now)
+    const { granted, ...why } = await spendUpTo(db, caller, places.length, now)
+    const refusal = going === 'together' ? why.refusalOfAll : why.refusal
     for (const place of places.slice(granted)) if (refusal) results[place] = refusal
   }
 }

@@ -124,6 +124,20 @@ describe('days and months', () => {
     assert.equal((await usage(caller, next)).month, 1)
   })
 
+  test('a refusal says what is left, where something is', async () => {
+    const tell = async (caller: Caller, count: number) => {
+      const work = db.transaction((tx) => spendSending(ctxOf(caller, noon, tx), count))
+      return String(await work.catch((thrown: unknown) => thrown))
+    }
+    const [capped, limited] = [await makeCaller({ cap: 3 }), await makeCaller({ quota: 3 })]
+    for (const caller of [capped, limited]) await spend(caller, 2)
+    assert.match(await tell(capped, 2), /cap of the key, 3 messages, leaves 1 today, and this needs 2\.$/)
+    assert.match(await tell(limited, 2), /The monthly quota of the account leaves 1, and this needs 2\.$/)
+    for (const caller of [capped, limited]) await spend(caller)
+    assert.match(await tell(capped, 2), /cap of the key, 3 messages, is reached\.$/)
+    assert.match(await tell(limited, 2), /The monthly quota of the account is reached\.$/)
+  })
+
   test('a refusal says when to come back', async () => {
     const tell = async (caller: Caller) => {
       const error = await spendSending(ctxOf(caller, noon, db), 1).catch((thrown: unknown) => thrown)

@@ -22,8 +22,11 @@ export function refuseForeignSender(caller: Caller, senderDomain: string): void 
   })
 }
 
-/** How many of the messages may go, and why no more than that. */
-export type Spent = { granted: number; refusal: Refusal | undefined }
+/**
+ * How many of the messages may go, and why no more than that; and why not all, for those that go together or not at
+ * all: to them cap or quota may still leave something, only too little.
+ */
+export type Spent = { granted: number; refusal?: Refusal; refusalOfAll?: Refusal }
 
 /**
  * Counts messages against quota and cap, inside the transaction that accepts them, and takes what is left when
@@ -34,20 +37,28 @@ export async function spendUpTo(db: Db, caller: Caller, count: number, now: Date
   const spending = { accountId, keyId, count, month: monthOf(now), day: dayOf(now) }
   if (db.optimistic) {
     await spendAll(db, spending)
-    return { granted: count, refusal: undefined }
+    return { granted: count }
   }
   const granted = await spend(db, spending)
   if (granted.day < granted.month) {
+    const cap = `The daily sending cap of the key, ${dailyCap} messages,`
     await giveBackMonth(db, spending, granted.month - granted.day)
-    const refusal = dailyCapReached({
-      message: `The daily sending cap of the key, ${dailyCap} messages, is reached.`,
-      retryAfterSeconds: secondsUntil(nextDay(now), now),
-    })
-    return { granted: granted.day, refusal }
+    const retryAfterSeconds = secondsUntil(nextDay(now), now)
+    const refuse = (message: string) => dailyCapReached({ message: `${cap} ${message}`, retryAfterSeconds })
+    return spentUp(granted.day, refuse, `leaves ${granted.day} today, and this needs ${count}.`)
   }
-  if (granted.month === count) return { granted: count, refusal: undefined }
-  const refusal = monthlyQuotaReached({ retryAfterSeconds: secondsUntil(nextMonth(now), now) })
-  return { granted: granted.month, refusal }
+  if (granted.month === count) return { granted: count }
+  const retryAfterSeconds = secondsUntil(nextMonth(now), now)
+  const refuse = (message: string) =>
+    monthlyQuotaReached({ message: `${quota} ${message}`, retryAfterSeconds })
+  return spentUp(granted.month, refuse, `leaves ${granted.month}, and this needs ${count}.`)
+}
+
+const quota = 'The monthly quota of the account'
+
+function spentUp(granted: number, refuse: (message: string) => Refusal, whatIsLeft: string): Spent {
+  const refusal = refuse('is reached.')
+  return { granted, refusal, refusalOfAll: granted === 0 ? refusal : refuse(whatIsLeft) }
 }
 
 /** All of them or none, when the transaction is to go on: gives why none. */
@@ -57,9 +68,9 @@ export async function spendAllOrNone(
   count: number,
   now: Date,
 ): Promise<Refusal | undefined> {
-  const { granted, refusal } = await spendUpTo(db, caller, count, now)
-  if (refusal && granted > 0) await unspend(db, caller, granted, now)
-  return refusal
+  const { granted, refusalOfAll } = await spendUpTo(db, caller, count, now)
+  if (refusalOfAll && granted > 0) await unspend(db, caller, granted, now)
+  return refusalOfAll
 }
 
 /** What was accepted at that time and will not be sent counts no more. */
@@ -74,8 +85,8 @@ export async function unspend(
 
 /** All of them or none. */
 export async function spendSending(ctx: Ctx, count: number): Promise<void> {
-  const { refusal } = await spendUpTo(ctx.db, ctx.caller, count, ctx.now)
-  if (refusal) throw refusal
+  const { refusalOfAll } = await spendUpTo(ctx.db, ctx.caller, count, ctx.now)
+  if (refusalOfAll) throw refusalOfAll
 }
 
 export function dayOf(now: Date): string {

@@ -11,7 +11,8 @@ export async function queueWhole(db: Db, groups: Group[]): Promise<(Queued[] | R
   if (groups.length === 0) return []
   const canTear = !db.optimistic && groups.some(({ length }) => length > 1)
   if (canTear) await openSavepoint(db)
-  const results = regroup(groups, await queueMessages(db, groups.flat()))
+  const going = groups.length === 1 ? 'together' : 'singly'
+  const results = regroup(groups, await queueMessages(db, groups.flat(), going))
   const isTorn = results.some((results) => results.some(isRefusal) && !results.every(isRefusal))
   if (isTorn && db.optimistic) throw assumptionFailed()
   if (isTorn) await rollBackToSavepoint(db)

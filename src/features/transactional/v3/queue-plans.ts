@@ -23,7 +23,7 @@ export async function queuePlans(db: Db, plans: Plan[]): Promise<(Refusal | unde
   const reasons = await suppressionsOf(db, plans)
   const refused = await Promise.all(plans.map((plan) => refusalOfSuppressed(plan, reasons)))
   const outgoing = plans.filter((_, i) => !refused[i]).flatMap(copiesOf)
-  const queued = await queueMessages(db, outgoing)
+  const queued = await queueMessages(db, outgoing, plans.length === 1 ? 'together' : 'singly')
   await recordBlocked(db, queued, reasons)
   const results = new Map(outgoing.map((one, i) => [one, queued[i]]))
   return plans.map((plan, i) => refused[i] ?? refusalOf(plan, results))

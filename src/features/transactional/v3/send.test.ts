@@ -230,6 +230,7 @@ test('a call that does not fit under the cap sends nothing at all', async () => 
   assert.equal((await send({ to: to('a@example.com', 'b@example.com') }, key)).status, 201)
   const late = await send({ to: to('c@example.com', 'd@example.com') }, key)
   assert.deepEqual([late.status, late.body.code], [429, 'not_enough_credits'])
+  assert.match(late.body.message, /, 3 messages, leaves 1 today, and this needs 2\.$/)
   assert.equal((await statuses(key)).length, 2)
   assert.equal((await send({ to: to('c@example.com') }, key)).status, 201)
 })
