@@ -141,21 +141,28 @@ const Scheduled = row<ScheduledRow>({ id: text, status: text, created_at: time, 
 
 export type ScheduledRow = { id: string; status: string; created_at: Date; scheduled_at: Date }
 
+const scheduled = (accountId: string, which: ScheduledRef) => sql`
+              from messages m
+             where account_id = ${accountId}
+               and scheduled_at is not null
+               and ${'batchId' in which ? sql`batch_id = ${which.batchId}` : hasMessageId(which.messageId)}`
+
 /** The first copy of each message that was given a time. */
 export function listScheduled(db: Db, accountId: string, which: ScheduledRef, slice: Slice) {
-  const isWanted = 'batchId' in which ? sql`batch_id = ${which.batchId}` : hasMessageId(which.messageId)
   return db.many(
     Scheduled,
     sql`
     select id, status, created_at, scheduled_at
       from (select distinct on (message_id) id, status, created_at, scheduled_at
-              from messages m
-             where account_id = ${accountId}
-               and scheduled_at is not null
-               and ${isWanted}
+                   ${scheduled(accountId, which)}
              order by message_id, id) firsts
+     ${when(slice.after, (after) => (slice.ascending ? sql`where id > ${after}` : sql`where id < ${after}`))}
      order by ${slice.ascending ? sql`id` : sql`id desc`}
      limit ${slice.limit}
     offset ${slice.offset}`,
   )
+}
+
+export function countScheduled(db: Db, accountId: string, which: ScheduledRef) {
+  return db.one(Count, sql`select count(distinct message_id)::int as count ${scheduled(accountId, which)}`)
 }

@@ -41,11 +41,12 @@ export const getScheduledEmail = operation({
   scope: 'email.read_status',
   effect: 'read',
   params: closed({ identifier }),
-  query: closed({ limit: listQuery.limit, offset: listQuery.offset, sort: listQuery.sort }),
+  query: closed(listQuery),
   reply: closed({
     ...scheduledState,
     count: Type.Optional(Type.Integer()),
     batches: Type.Optional(Type.Array(closed(scheduledState))),
+    next_cursor: Type.Optional(orNull(Text)),
   }),
   refusals: [notFound, outOfRange],
 }).run((ctx, { params, query }) => readScheduled(ctx, params.identifier, query))

@@ -11,6 +11,7 @@ import { listEvents } from '../../messages/queries.ts'
 import {
   cancelScheduled,
   countEmails,
+  countScheduled,
   type EmailFilter,
   findEmailBody,
   listEmails,
@@ -83,24 +84,23 @@ const progress: Record<string, 'queued' | 'processed' | 'error'> = {
   cancelled: 'error',
 }
 
-type Paging = Pick<Wanted, 'limit' | 'offset' | 'sort'>
+type Paging = Pick<Wanted, 'limit' | 'offset' | 'sort' | 'cursor'>
 
 /** A batch gives a list, a message its state alone. */
 export async function readScheduled(ctx: Ctx, identifier: string, query: Paging) {
-  const which = refOf(identifier)
+  const [which, { accountId }] = [refOf(identifier), ctx.caller]
+  const { count } = await countScheduled(ctx.db, accountId, which)
+  if (count === 0) throw notFound({ message: 'There is no scheduled email of that messageId or batchId.' })
   const list = { name: 'v3.scheduled', filter: { identifier }, usual: 100, most: 500 }
-  const { rows } = await pageBySlice(ctx, query, list, (slice) =>
-    listScheduled(ctx.db, ctx.caller.accountId, which, slice),
+  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
+    listScheduled(ctx.db, accountId, which, slice),
   )
-  if (rows.length === 0 && !query.offset && query.limit !== 0) {
-    throw notFound({ message: 'There is no scheduled email of that messageId or batchId.' })
-  }
   const states = rows.map(({ status, created_at, scheduled_at }) => ({
     createdAt: created_at.toISOString(),
     scheduledAt: scheduled_at.toISOString(),
     status: progress[status] ?? 'processed',
   }))
-  return 'batchId' in which ? { count: states.length, batches: states } : (states[0] ?? {})
+  return 'batchId' in which ? { count, batches: states, next_cursor: nextCursor } : (states[0] ?? {})
 }
 
 function refOf(identifier: string): ScheduledRef {
