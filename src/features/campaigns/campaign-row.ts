@@ -62,6 +62,8 @@ export type CampaignRow = {
   created_at: Date
   modified_at: Date
   started_at: Date | null
+  /** Since when it has messages. */
+  frozen_at: Date | null
   total: number | null
   sent_at: Date | null
   held_reason: string | null
@@ -92,6 +94,7 @@ export const Campaign = row<CampaignRow>({
   created_at: time,
   modified_at: time,
   started_at: maybe(time),
+  frozen_at: maybe(time),
   total: maybe(int),
   sent_at: maybe(time),
   held_reason: maybe(text),

@@ -5,7 +5,7 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { type Move, moveCampaign } from './queries.ts'
-import { scheduleAt, sendNow, wrongState } from './start-campaign.ts'
+import { refuseUnfit, scheduleAt, sendNow, wrongState } from './start-campaign.ts'
 import { copyCampaign, holdCampaign, readCampaign, refOf } from './write-campaign.ts'
 
 const done: Record<Move, string> = {
@@ -18,16 +18,18 @@ const done: Record<Move, string> = {
 }
 
 export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
-  if (to === 'resume') await refuseForeignResume(ctx, id)
-  if ((await moveCampaign(ctx.db, refOf(ctx, id), to)) > 0) return
+  if (to === 'resume') await refuseUnfitToResume(ctx, id)
+  if ((await moveCampaign(ctx.db, refOf(ctx, id), to, ctx.now)) > 0) return
   const { status } = await readCampaign(ctx, id)
   throw wrongState(status, done[to])
 }
 
-/** Going on is sending, too: the key that asks for it must be allowed to. */
-async function refuseForeignResume(ctx: Ctx, id: number): Promise<void> {
-  const { status, sender } = await holdCampaign(ctx, id)
-  if (status === 'suspended') refuseForeignSender(ctx.caller, domainOf(sender.email))
+/** Going on is sending, too: the key that asks for it must be allowed to, and what it asks for must still be there. */
+async function refuseUnfitToResume(ctx: Ctx, id: number): Promise<void> {
+  const campaign = await holdCampaign(ctx, id)
+  if (campaign.status !== 'suspended') return
+  if (campaign.frozen_at === null) return refuseUnfit(ctx, campaign)
+  refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
 }
 
 /** The words of the provider's status call. */

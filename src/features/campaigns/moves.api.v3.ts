@@ -33,7 +33,7 @@ function moving(path: string, to: Move, summary: string): Operation {
     http: `POST /v3/emailCampaigns/{id}/${path}`,
     summary,
     effect: to === 'cancel' ? 'irreversible' : 'change',
-    refusals: to === 'resume' ? [notFound, senderDomainNotAllowed] : [notFound],
+    refusals: to === 'resume' ? starting : [notFound],
   }).run(async (ctx, { params: { id } }) => {
     await move(ctx, id, to)
     return null

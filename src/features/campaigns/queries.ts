@@ -10,7 +10,7 @@ export type CampaignRef = { accountId: string; id: string | number }
 const columnsWith = (html: Sql) => sql`
   account_id, id, name, type, status, was_status, subject, preview_text, ${html} as html, text, sender, reply_to,
   to_field, tag, params, recipients, ab_test, winner, extras, scheduled_at, test_sent, created_at, modified_at,
-  started_at, total, sent_at, held_reason`
+  started_at, frozen_at, total, sent_at, held_reason`
 
 const columns = columnsWith(sql`html`)
 
@@ -99,7 +99,10 @@ export function insertCampaign(db: Db, accountId: string, one: CampaignFields, a
   )
 }
 
-/** Of one that has not been sent. */
+/** Interrupted before anything of it was written down. */
+const nothingYet = sql`(status = 'suspended' and frozen_at is null)`
+
+/** Of one that has no messages yet. */
 export function updateCampaign(db: Db, { accountId, id }: CampaignRef, one: CampaignFields, at: Date) {
   return db.run(sql`
     update campaigns
@@ -111,7 +114,7 @@ export function updateCampaign(db: Db, { accountId, id }: CampaignRef, one: Camp
            modified_at = ${at}
      where account_id = ${accountId}
        and id = ${id}
-       and status in ('draft', 'queued')`)
+       and (status in ('draft', 'queued') or ${nothingYet})`)
 }
 
 export function markTestSent(db: Db, { accountId, id }: CampaignRef) {
@@ -131,7 +134,7 @@ export function deleteCampaign(db: Db, { accountId, id }: CampaignRef) {
     delete from campaigns
      where account_id = ${accountId}
        and id = ${id}
-       and status not in ('in_process', 'suspended')
+       and (status not in ('in_process', 'suspended') or ${nothingYet})
        ${nothingUnderWay}`)
 }
 
@@ -163,12 +166,14 @@ export function scheduleCampaign(
 
 export type Move = 'pause' | 'resume' | 'cancel' | 'unschedule' | 'archive' | 'unarchive'
 
-// One that was interrupted before its time had come waits for that again.
-const moves: Record<Move, { from: Status[]; set: Sql; only?: Sql }> = {
+// One that was interrupted before its time had come waits for that again. One that was changed since starts anew:
+// those whom it is for now may have joined their list after the first start.
+const movesAt = (at: Date): Record<Move, { from: Status[]; set: Sql; only?: Sql }> => ({
   pause: { from: ['in_process', 'queued'], set: sql`status = 'suspended'` },
   resume: {
     from: ['suspended'],
-    set: sql`status = case when started_at is null then 'queued' else 'in_process' end, held_reason = null`,
+    set: sql`status = case when started_at is null then 'queued' else 'in_process' end, held_reason = null,
+             started_at = case when frozen_at is null and modified_at > started_at then ${at} else started_at end`,
   },
   cancel: { from: ['draft', 'queued', 'in_process', 'suspended'], set: sql`status = 'cancelled'` },
   unschedule: {
@@ -182,10 +187,10 @@ const moves: Record<Move, { from: Status[]; set: Sql; only?: Sql }> = {
     only: nothingUnderWay,
   },
   unarchive: { from: ['archive'], set: sql`status = coalesce(was_status, 'draft'), was_status = null` },
-}
+})
 
-export function moveCampaign(db: Db, { accountId, id }: CampaignRef, move: Move) {
-  const { from, set, only } = moves[move]
+export function moveCampaign(db: Db, { accountId, id }: CampaignRef, move: Move, at: Date) {
+  const { from, set, only } = movesAt(at)[move]
   return db.run(sql`
     update campaigns
        set ${set}

@@ -1,7 +1,7 @@
 // Starting a send, at once or at a time. Here only the campaign changes; the background work sees it and goes on.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
-import { confirmationRequired, invalidParameter } from '../../kernel/refusals.ts'
+import { confirmationRequired, invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readMoment } from '../../kernel/v3/dates.ts'
 import { given } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
@@ -22,9 +22,13 @@ export const wrongState = (status: Status, what: string) =>
     hint: 'GET /v3/emailCampaigns/{id} tells the status of a campaign.',
   })
 
-/** Refuses what could not be sent. */
 export async function refuseUnready(ctx: Ctx, campaign: CampaignRow, what: string): Promise<void> {
   if (campaign.status !== 'draft' && campaign.status !== 'queued') throw wrongState(campaign.status, what)
+  await refuseUnfit(ctx, campaign)
+}
+
+/** Refuses what could not be sent. */
+export async function refuseUnfit(ctx: Ctx, campaign: CampaignRow): Promise<void> {
   refuseIncomplete(campaign)
   await refuseBadTemplates(campaign)
   refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
@@ -91,6 +95,7 @@ const furthestMs = 2 * 366 * 24 * 3_600_000
 function readScheduledAt({ now }: Ctx, asked: string | undefined): Date {
   const param = 'scheduledAt'
   const text = given(asked)?.trim() ?? ''
+  if (text === '') throw missingParameter({ message: 'scheduledAt is missing', param })
   const at = text.length > 10 ? readMoment(text) : undefined
   if (!at) {
     const message = 'scheduledAt must be a time that exists, such as 2026-11-15T09:30:00Z'

@@ -67,8 +67,10 @@ export async function changeCampaign(ctx: Ctx, id: number, body: CampaignBody): 
 }
 
 /** Why a campaign can be changed no more. */
-function lateness({ status, was_status }: CampaignRow): Refusal | undefined {
+function lateness({ status, was_status, frozen_at }: CampaignRow): Refusal | undefined {
   if (status === 'draft' || status === 'queued') return undefined
+  // Interrupted before it had messages: nobody got another text, and its recipients may be what it was stopped for.
+  if (status === 'suspended' && frozen_at === null) return undefined
   const message = `The campaign is ${status} and cannot be changed`
   if (status === 'in_process' || status === 'suspended') return campaignProcessing({ message })
   if (status === 'sent' || was_status === 'sent') return campaignSent({ message })
