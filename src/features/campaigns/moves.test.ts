@@ -106,7 +106,7 @@ describe('the moves of a campaign', () => {
   test('schedule, pause, resume, back to a draft, and cancel for good', async () => {
     const { key, id, post, status } = await ready()
     const is = async (expected: string) => assert.equal((await shown(key, id)).status, expected)
-    assert.equal((await post('schedule', {})).status, 400)
+    assert.equal((await post('schedule', {})).body.message, 'scheduledAt is missing')
     assert.equal((await post('schedule', { scheduledAt: '2020-01-01T00:00:00Z' })).status, 400)
     assert.equal((await post('schedule', { scheduledAt: inAnHour })).status, 204)
     assert.equal((await shown(key, id)).scheduledAt, inAnHour)

@@ -10,7 +10,7 @@ import { escapedSource, footerSource, headerSource, textSource } from './campaig
 import type { CampaignFields } from './queries.ts'
 
 // As the provider has them.
-const shortestHtml = 10
+const tooShortHtml = 10
 const longestHtml = 1_000_000
 
 /** At most one of them. */
@@ -37,9 +37,9 @@ export function htmlOf(body: CampaignBody, template: UsedTemplate | undefined): 
   const html = given(body.htmlContent) ?? template?.html
   if (html === undefined) return undefined
   const length = html.trim().length
-  if (length >= shortestHtml && length <= longestHtml) return storable(html)
+  if (length > tooShortHtml && length <= longestHtml) return storable(html)
   throw invalidParameter({
-    message: `htmlContent must have between ${shortestHtml} and ${longestHtml} characters`,
+    message: `htmlContent must have more than ${tooShortHtml} and at most ${longestHtml} characters`,
     param: 'htmlContent',
   })
 }

@@ -30,7 +30,10 @@ export async function readSender(
 ): Promise<Address | undefined> {
   if (!sender) return undefined
   const isNamed = given(sender.email) !== undefined || given(sender.name) !== undefined
-  if (given(sender.email) === undefined && sender.id) return readNumberedSender(ctx, sender.id)
+  if (given(sender.email) === undefined && sender.id) {
+    const numbered = await readNumberedSender(ctx, sender.id)
+    return { ...numbered, name: given(oneLine(sender.name ?? '')) ?? numbered.name }
+  }
   if (!isNamed) return undefined
   const read = plainAddress(sender)
   if (read) return read
