@@ -82,7 +82,12 @@ export const listEmailEventsV3 = operation({
     ...daysQuery,
     event: Type.Optional(words(filterWords)),
     email: Type.Optional(Type.String({ maxLength: 320 })),
-    tags: Type.Optional(Type.String({ maxLength: 255, description: 'One tag' })),
+    tags: Type.Optional(
+      Type.Array(Type.String({ maxLength: 2000, description: 'One tag, or several with commas' }), {
+        maxItems: 50,
+        description: 'Any of them',
+      }),
+    ),
     messageId: Type.Optional(Type.String({ maxLength: 1000 })),
     templateId: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     ...listQuery,

@@ -38,7 +38,8 @@ const writtenIn = {
 export type EventFilter = Range & {
   words?: ReportWord[]
   email?: string
-  tag?: string
+  /** Any of them. */
+  tags?: string[]
   messageId?: string
   templateId?: number
 }
@@ -46,7 +47,7 @@ export type EventFilter = Range & {
 const ofMessage = (filter: EventFilter): Sql => sql`
        and m.stream = 'transactional'
        ${when(filter.email, (email) => sql`and m.recipient = ${email}`)}
-       ${when(filter.tag, (tag) => sql`and ${tag} = any(m.tags)`)}
+       ${when(filter.tags, (tags) => sql`and m.tags && ${tags}::text[]`)}
        ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}
        ${when(filter.templateId, (id) => sql`and m.template_id = ${id}`)}`
 
@@ -152,13 +153,13 @@ const CountsOfDay = row<DayCounts>({
   unsubscribed: int,
 })
 
-type Of = { range: Range; tag?: string; byDay: boolean }
+type Of = { range: Range; tags?: string[]; byDay: boolean }
 
 const dayOf = (at: Sql, byDay: boolean) =>
   byDay ? sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')` : sql`''`
 
 /** One row a day, or one for all of it: what is unique over all is not the sum of the days. */
-export function countEvents(db: Db, accountId: string, { range, tag, byDay }: Of, counted: Counted) {
+export function countEvents(db: Db, accountId: string, { range, tags, byDay }: Of, counted: Counted) {
   const opens = counted.proxies ? sql`word in ('opened', 'loadedByProxy')` : sql`word = 'opened'`
   return db.many(
     CountsOfDay,
@@ -182,14 +183,14 @@ export function countEvents(db: Db, accountId: string, { range, tag, byDay }: Of
                and e.at < ${range.until}
                ${writtenIn.events(range)}
                ${byPeople(counted)}
-               ${ofMessage({ ...range, tag })}) events
+               ${ofMessage({ ...range, tags })}) events
      group by day`,
   )
 }
 
 const Requests = row<{ day: string; requests: number }>({ day: text, requests: int })
 
-export function countRequests(db: Db, accountId: string, { range, tag, byDay }: Of) {
+export function countRequests(db: Db, accountId: string, { range, tags, byDay }: Of) {
   return db.many(
     Requests,
     sql`
@@ -200,7 +201,7 @@ export function countRequests(db: Db, accountId: string, { range, tag, byDay }: 
                and m.created_at >= ${range.since}
                and m.created_at < ${range.until}
                ${writtenIn.messages(range)}
-               ${ofMessage({ ...range, tag })}) accepted
+               ${ofMessage({ ...range, tags })}) accepted
      group by day`,
   )
 }

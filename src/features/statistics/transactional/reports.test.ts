@@ -31,7 +31,7 @@ let delivered = ''
 
 before(async () => {
   delivered = await send('ann@example.com', ['alpha', 'beta'])
-  for (const act of ['hard-bounce', 'soft-bounce', 'complaint', 'defer']) await send(simulated(act))
+  for (const act of ['hard-bounce', 'soft-bounce', 'complaint', 'defer']) await send(simulated(act), [act])
   await until(async () => {
     const { requests, delivered, hardBounces, softBounces, spamReports } = await get(
       '/v3/smtp/statistics/aggregatedReport',
@@ -92,6 +92,11 @@ describe('reports', () => {
     assert.deepEqual([found[0]?.email, found[0]?.tag], ['ann@example.com', 'alpha'])
     assert.equal((await wordsOf(`messageId=${encodeURIComponent(delivered.slice(1, -1))}`)).length, 2)
     assert.equal((await wordsOf('tags=beta')).length, 2)
+    assert.equal((await wordsOf('tags=hard-bounce')).length, 2)
+    const several = ['tags=beta&tags=hard-bounce', 'tags[]=beta&tags[]=hard-bounce']
+    for (const query of [...several, 'tags[0]=beta&tags[1]=hard-bounce', 'tags=beta,%20hard-bounce,'])
+      assert.equal((await wordsOf(query)).length, 4, query)
+    assert.equal((await wordsOf('tags=')).length, (await wordsOf('')).length)
     assert.match((await events('event=hardBounces'))[0]?.reason ?? '', /does not exist/)
     const all = await events('')
     const paged: Event[] = []

@@ -48,7 +48,7 @@ function daysIn(range: Range, { after, offset, limit, ascending }: Slice): { id:
 
 async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay: boolean) {
   const { accountId } = ctx.caller
-  const of = { range, tag: tag ? storable(tag) : undefined, byDay }
+  const of = { range, tags: tag ? [storable(tag)] : undefined, byDay }
   const requests = await countRequests(ctx.db, accountId, of)
   const counts = await countEvents(ctx.db, accountId, of, countedBy(await readSettings(ctx)))
   return (day: string) => ({
@@ -77,10 +77,19 @@ function countersOf(counts: Counts | undefined) {
 type AskedEvents = Omit<Paged, 'tag'> & {
   event?: FilterWord
   email?: string
-  tags?: string
+  tags?: string[]
   messageId?: string
   templateId?: number
   cursor?: string
+}
+
+/** As they stand, since a tag may hold a comma, and the parts between commas. */
+function tagsIn(given: string[] = []): string[] | undefined {
+  const tags = given
+    .flatMap((one) => [one, ...one.split(',').map((part) => part.trim())])
+    .map(storable)
+    .filter((one) => one !== '')
+  return tags.length > 0 ? tags : undefined
 }
 
 export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
@@ -88,7 +97,7 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
     ...readRangeOrDays(ctx, query, { usual: 30, most: longestDays }),
     words: query.event && wordsFor(query.event),
     email: query.email ? (normalEmail(query.email) ?? storable(query.email)) : undefined,
-    tag: query.tags ? storable(query.tags) : undefined,
+    tags: tagsIn(query.tags),
     messageId: query.messageId ? bracketed(query.messageId) : undefined,
     templateId: query.templateId,
   }
