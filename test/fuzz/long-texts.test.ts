@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { escapedSource } from '../../src/features/campaigns/campaign-source.ts'
-import { isMoreThanValues } from '../../src/features/campaigns/sending/campaign-mail.ts'
+import { isMoreThanValues } from '../../src/features/campaigns/sending/compile-with-text.ts'
 import { readFormula } from '../../src/features/contacts/attributes/formula.ts'
 import { readCsv } from '../../src/features/contacts/import/csv.ts'
 import { classifyReply } from '../../src/features/messages/bounces/classify-reply.ts'

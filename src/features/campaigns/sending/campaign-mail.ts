@@ -4,17 +4,13 @@ import type { Db } from '../../../kernel/db.ts'
 import { attributeNames } from '../../contacts/attributes/names.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
-import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
 import type { CampaignMail, Written } from '../../messages/settle.ts'
 import { actOf } from '../../messages/simulator.ts'
 import { environmentOf } from '../../messages/templates/compile.ts'
-import { htmlSource, type Names } from '../campaign-source.ts'
 import { campaignLinks } from '../links.ts'
 import {
-  type CampaignContent,
   type CompiledCampaign,
-  compileCampaign,
   renderCampaign,
   renderHead,
   scopeOf,
@@ -22,6 +18,7 @@ import {
 } from '../render-campaign.ts'
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import { type CampaignSheets, campaignSheets } from './campaign-sheets.ts'
+import { compileWithText } from './compile-with-text.ts'
 import { findFile } from './file-queries.ts'
 import { interruptedReason } from './follow-campaigns.ts'
 import {
@@ -102,24 +99,6 @@ async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: Sta
     if ((await lockWaiting(tx, ref))?.in_force === 'in_process') await suspend(tx, ref, reason)
   })
   return true
-}
-
-// Piece by piece: one expression for all of it would look through the rest of the text from each opening on.
-export function isMoreThanValues(html: string): boolean {
-  return html.split('}').some((piece) => {
-    const at = piece.indexOf('{{')
-    return piece.includes('{%') || (at >= 0 && /\|(?!\s*default\b)|[<>&]/.test(piece.slice(at + 2)))
-  })
-}
-
-/**
- * The text part of a template that only puts values in is made once, as a template: making it from each recipient's
- * HTML costs more than all the rest of writing the message.
- */
-function compileWithText(content: CampaignContent, names: Names): CompiledCampaign {
-  const html = htmlSource(content, names)
-  if (content.text !== null || isMoreThanValues(html)) return compileCampaign(content, names)
-  return compileCampaign({ ...content, text: textFromHtml(html) }, names)
 }
 
 async function write(

@@ -6,8 +6,8 @@ import { tagLinks } from '../utm.ts'
 
 export type CampaignSheets = { html: Sheet; text: Sheet }
 
-const leavingLinks = new Set(['unsubscribe_url', 'unsubscribe', 'preferences_url', 'update_profile'])
-const ownLinks = new Set([...leavingLinks, 'mirror'])
+export const leavingLinks = new Set(['unsubscribe_url', 'unsubscribe', 'preferences_url', 'update_profile'])
+export const ownLinks = new Set([...leavingLinks, 'mirror'])
 
 /** Nothing where a body is made from another, gets a footer, or holds more than values. */
 export function campaignSheets({ html, text, utm }: CompiledCampaign): CampaignSheets | undefined {

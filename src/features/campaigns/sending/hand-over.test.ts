@@ -115,7 +115,7 @@ describe('a running campaign', () => {
     assert.match(mail.html ?? '', /Hello all7,/)
     assert.match(
       mail.text ?? '',
-      /^Hello all7, look \[https:\/\/example\.com\/\]\s+https:\/\/mail\.test\/u\//,
+      /^Hello all7, look \[https:\/\/example\.com\/\]\s+Unsubscribe \[https:\/\/mail\.test\/u\//,
     )
     const names = mail.headers.map(({ key }) => key)
     for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id', 'feedback-id'])
