@@ -136,12 +136,10 @@ describe('authentication', () => {
     await call('POST', '/api/v1/transactional/send', body)
     const finding = await must('from_domain_undeclared')
     assert.deepEqual([finding.domain, finding.evidence.messages], ['undeclared.example', 1])
-    await call('POST', '/api/v1/transactional/send', {
-      ...body,
-      from: 'me@self.example',
-      to: 'me@self.example',
-    })
-    assert.equal((await must('from_domain_undeclared')).domain, 'undeclared.example')
+    // The service's own mail: the code for an address comes from it, where there is no other to write as.
+    await call('POST', '/v3/senders', { name: 'Me', email: 'me@self.example' })
+    const { findings: first } = await diagnose()
+    assert.ok(first.every((one: Finding) => one.domain !== 'self.example'))
     await follow(finding.code, finding)
     await call('PUT', '/api/v1/settings', { default_sender: { email: 'hello@usual.example' } })
     assert.equal((await must('from_domain_undeclared')).domain, 'usual.example')

@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { codeSubject } from '../senders/codes.ts'
 
 const Used = row<{ domain: string; messages: number }>({ domain: text, messages: int })
 
@@ -10,14 +11,14 @@ export function countSenderDomains(db: Db, accountId: string, newest: number) {
     Used,
     sql`
     select lower(split_part(sender, '@', -1)) as domain, count(*)::int as messages
-      from (select sender, recipient, mode
+      from (select sender, recipient, subject, mode
               from messages
              where account_id = ${accountId}
              order by id desc
              limit ${newest}) newest
      where mode = 'live'
        -- The code that proves an address comes from itself, where the service has no other to write as.
-       and sender <> recipient
+       and not (sender = recipient and subject = ${codeSubject})
      group by 1
      order by 2 desc, 1
      limit 50`,

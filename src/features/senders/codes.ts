@@ -16,6 +16,9 @@ import { countCode, markProven, type SenderRef, storeCode, takeTry } from './que
 
 export type CodeNeeds = { baseUrl: string; secretKeys: () => Promise<Buffer[]> }
 
+/** What its message is known by. */
+export const codeSubject = 'Your code to confirm a sender'
+
 const tries = 5
 const validMs = 24 * 3_600_000
 const mostADay = 5
@@ -83,7 +86,7 @@ async function messageOf(ctx: Ctx, needs: CodeNeeds, email: string, { code, secr
     stream: 'transactional' as const,
     from,
     recipient: { email },
-    subject: 'Your code to confirm a sender',
+    subject: codeSubject,
     parts: {
       from,
       to: [{ email }],
