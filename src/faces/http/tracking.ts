@@ -1,5 +1,5 @@
 // The pixel and the redirect behind tracked links. Neither needs a key; both know only what their token says.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity, type Visit } from '../../features/messages/tracking/record-activity.ts'
 import { readToken, type TrackingKeys, type TrackingToken } from '../../features/messages/tracking/tokens.ts'
 import type { Gates } from '../../gates/gates.ts'
@@ -7,10 +7,12 @@ import { notFound } from '../../kernel/refusals.ts'
 
 export type TrackingFaceNeeds = { gates: Gates; trackingKeys: TrackingKeys }
 
+type Named = { Params: { token: string } }
+
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 export function serveTracking(app: FastifyInstance, { gates, trackingKeys }: TrackingFaceNeeds): void {
-  app.get<{ Params: { token: string } }>('/t/:token', async (request, reply) => {
+  const answer = async (request: FastifyRequest<Named>, reply: FastifyReply) => {
     const isImage = request.params.token.endsWith('.gif')
     const token = readToken(trackingKeys, request.params.token.replace(/\.gif$/, ''))
     // A mail that a program on the way has mutilated shows no broken image.
@@ -19,7 +21,10 @@ export function serveTracking(app: FastifyInstance, { gates, trackingKeys }: Tra
     reply.header('cache-control', 'no-store, private, max-age=0').header('referrer-policy', 'no-referrer')
     if (token?.kind === 'click') return reply.redirect(token.url, 302)
     return reply.type('image/gif').send(pixel)
-  })
+  }
+  app.get('/t/:token', answer)
+  // Some scanners ask so first: a refusal would make the link look broken to them. Counted as a machine's.
+  app.options('/t/:token', answer)
 }
 
 /** The reader gets the page whatever becomes of our note about it. */

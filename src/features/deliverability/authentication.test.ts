@@ -72,6 +72,26 @@ describe('authentication', () => {
         assert.deepEqual(left, [])
       })
 
+  const withoutMail = { mx_missing: undefined, mx_null: [{ exchange: '', priority: 0 }] }
+  for (const [code, records] of Object.entries(withoutMail))
+    test(`${code}: a domain that takes no mail is told of until it does; silence changes nothing`, async () => {
+      const { key, must, find, follow } = await setUp()
+      const domain = `${code.replace('_', '-')}.example`
+      await verified(domain, key)
+      assert.equal(await find(code), undefined)
+      const name = `${domain} MX`
+      if (records) zone[name] = records
+      else delete zone[name]
+      await app.verify(domain, key)
+      const { severity, domain: named } = await must(code)
+      assert.deepEqual([severity, named], ['warning', domain])
+      zone[name] = 'fails'
+      await app.verify(domain, key)
+      const finding = await must(code)
+      zone[name] = [{ exchange: 'mx.example', priority: 10 }]
+      await follow(code, finding)
+    })
+
   test('domain_not_verified and from_not_aligned go with the records', async () => {
     for (const code of ['domain_not_verified', 'from_not_aligned']) {
       const { key, must, follow } = await setUp()

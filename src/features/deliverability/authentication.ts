@@ -52,6 +52,7 @@ function aboutDomain(ctx: Ctx, state: DomainState): Finding[] {
   return [
     ...unverified(state).map((found) => ({ ...mending, ...found })),
     ...unaligned(state).map((found) => ({ ...mending, ...found })),
+    ...withoutMail(state).map((found) => ({ ...mending, ...found })),
     ...state.records
       .flatMap((record) => aboutRecord(state, record))
       .map((found) => ({ ...mending, ...found })),
@@ -110,6 +111,15 @@ function unaligned({ domain, dkim, spf, dmarc, records }: DomainState): Found[] 
       },
     },
   ]
+}
+
+/** Answers and bounces to From would have nowhere to go, and receivers look at that. */
+function withoutMail({ domain, records }: DomainState): Found[] {
+  const told = records.find(({ role }) => role === 'verification')?.facts.mailHost
+  if (!told || told.state === 'ok') return []
+  const { state, found, explanation } = told
+  const code = state === 'missing' ? 'mx_missing' : 'mx_null'
+  return [{ code, severity: 'warning', message: explanation, evidence: { host: domain, found } }]
 }
 
 const weights: Partial<Record<RecordState['role'], Severity>> = {

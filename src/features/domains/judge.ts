@@ -28,9 +28,11 @@ export function applyReadings(before: RecordState[], wanted: Wanted[], { reading
     const old = { ...unread, ...known.get(keyOf(record)), note: undefined, ...record }
     const reading = readings.get(keyOf(record))
     if (!reading) return old
-    if (reading.state === 'unreadable') return { ...old, ...reading, facts: old.facts }
+    const { mailHost } = { ...old.facts, ...reading.facts }
+    if (reading.state === 'unreadable') return { ...old, ...reading, facts: { ...old.facts, mailHost } }
     const wasOk = old.wasOk || reading.state === 'ok'
-    return { ...old, ...reading, known: reading.state, knownAt: at.toISOString(), wasOk }
+    const facts = { ...old.facts, ...reading.facts }
+    return { ...old, ...reading, facts, known: reading.state, knownAt: at.toISOString(), wasOk }
   })
 }
 

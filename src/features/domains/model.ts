@@ -31,6 +31,8 @@ export type Facts = {
   foundAt?: string | null
   alignment?: { dkim: 'r' | 's'; spf: 'r' | 's' }
   organisation?: string
+  /** Whether the domain takes mail itself, as far as DNS says so. */
+  mailHost?: Pick<Reading, 'state' | 'found' | 'explanation'>
 }
 
 /** A record and what DNS says of it. Times are ISO texts: it is kept as JSON. */

@@ -5,6 +5,7 @@ import { type Facts, keyOf, type Wanted } from './model.ts'
 import { readCname } from './reading/read-cname.ts'
 import { readDkim } from './reading/read-dkim.ts'
 import { readDmarc } from './reading/read-dmarc.ts'
+import { readMailHost } from './reading/read-mail-host.ts'
 import { readMx } from './reading/read-mx.ts'
 import { readSpf } from './reading/read-spf.ts'
 import { readToken } from './reading/read-token.ts'
@@ -33,7 +34,7 @@ async function readRecord(dns: Dns, domain: string, record: Wanted): Promise<Rea
   if (role === 'spf') return readSpfRecord(dns, record)
   if (role === 'dmarc') return readDmarcRecord(dns, domain)
   if (role === 'dkim') return plain(await readDkimRecord(dns, record))
-  return plain(await readToken(dns, { host, value }))
+  return readVerification(dns, domain, record)
 }
 
 const plain = (reading: Reading): Read => ({ ...reading, facts: {} })
@@ -54,6 +55,16 @@ async function readSpfRecord(dns: Dns, { host, value }: Wanted): Promise<Read> {
 async function readDmarcRecord(dns: Dns, domain: string): Promise<Read> {
   const { policy, foundAt, alignment, organisation, ...reading } = await readDmarc(dns, domain)
   return { ...reading, facts: { policy, foundAt, alignment, organisation } }
+}
+
+/** The one record that every domain has, so it is here that the domain itself is looked at. */
+async function readVerification(dns: Dns, domain: string, { host, value }: Wanted): Promise<Read> {
+  const asked = readMailHost(dns, domain)
+  const reading = await readToken(dns, { host, value })
+  const { state, found, explanation } = await asked
+  if (state === 'unreadable') return plain(reading)
+  const mailHost = { state, found: found.map(storable), explanation: storable(explanation) }
+  return { ...reading, facts: { mailHost } }
 }
 
 /** A domain that takes its mail elsewhere needs no other place for it. */

@@ -2,13 +2,15 @@ import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 
-const Known = row<{
+export type Known = {
   id: string
   account_id: string
   recipient: string
   sent_at: Date | null
   delivered_at: Date | null
-}>({
+}
+
+const Known = row<Known>({
   id: text,
   account_id: text,
   recipient: text,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { sendingWith } from '../fixtures/sending.ts'
 
 const app = await makeApp({
@@ -40,35 +41,59 @@ describe('opens and clicks', () => {
     const opened = await app.call('GET', open, { key: null })
     assert.deepEqual([opened.status, opened.headers.get('content-type')], [200, 'image/gif'])
     assert.equal((await app.call('HEAD', open, { key: null })).status, 200)
+    assert.equal((await app.call('OPTIONS', click, { key: null })).status, 302)
     for (const forged of ['/t/x', click.slice(0, -3), `${click.slice(0, -4)}AAAA`])
       assert.equal((await app.call('GET', forged, { key: null })).status, 404)
     const mutilated = await app.call('GET', open.replace('.gif', 'A.gif'), { key: null })
     assert.deepEqual([mutilated.status, mutilated.headers.get('content-type')], [200, 'image/gif'])
     const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`)
     const types = message.events.map((event: { type: string }) => event.type).sort()
-    assert.deepEqual(types, ['click', 'delivery', 'open', 'open'])
+    assert.deepEqual(types, ['click', 'click', 'delivery', 'open', 'open'])
     assert.equal(message.events.find((event: { type: string }) => event.type === 'click').url, link)
   })
 
-  test('a link that is clicked twice is one link, and two links at once are a machine', async () => {
-    const links = ['https://example.org/a', 'https://example.org/b']
-    const html = links.map((link) => `<a href="${link}">x</a>`).join('')
-    const { body } = await send({ to: 'double@example.com', html })
+  async function linksTo(to: string) {
+    const links = ['a', 'b', 'c'].map((name) => `<a href="https://example.org/${name}">x</a>`).join('')
+    const { body } = await send({ to, html: links })
     await settled(body.id, ['delivered'])
-    const { body: sandbox } = await app.call('GET', '/api/v1/sandbox/messages?to=double@example.com')
-    const [first = '', second = ''] = [
-      ...sandbox.data[0].html.matchAll(/href="http:\/\/test(\/t\/[^"]+)"/g),
-    ].map(([, path]) => path as string)
-    const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' }
-    for (const path of [first, first, second]) await app.call('GET', path, { key: null, headers })
-    const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`)
-    const clicks = message.events.filter(({ type }: { type: string }) => type === 'click')
-    const reasons = clicks.map((one: { classification_reason: string }) => one.classification_reason)
-    assert.deepEqual(reasons.map((reason: string) => reason === 'many_links_at_once').sort(), [
-      false,
-      false,
-      true,
-    ])
+    const { body: sandbox } = await app.call('GET', `/api/v1/sandbox/messages?to=${to}`)
+    const paths = [...sandbox.data[0].html.matchAll(/href="http:\/\/test(\/t\/[^"]+)"/g)].map(
+      ([, path]) => path as string,
+    )
+    await app.pools.db.run(sql`
+      update messages
+         set sent_at = now() - interval '1 hour', delivered_at = now() - interval '1 hour'
+       where account_id = ${app.accountId} and recipient = ${to}`)
+    return { id: body.id as string, paths }
+  }
+  const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' }
+  const click = (path = '') => app.call('GET', path, { key: null, headers })
+  async function clicksOf(id: string) {
+    const { body: message } = await app.call('GET', `/api/v1/messages/${id}`)
+    return message.events
+      .filter(({ type }: { type: string }) => type === 'click')
+      .map(({ classification, classification_reason }: Record<string, string>) =>
+        [classification, classification_reason].join(' '),
+      )
+  }
+
+  test('a link that is clicked twice is one link, and two links at once are a machine, the first too', async () => {
+    const { id, paths } = await linksTo('double@example.com')
+    for (const path of [paths[0], paths[0]]) await click(path)
+    assert.deepEqual(await clicksOf(id), ['human ordinary', 'human ordinary'])
+    await click(paths[1])
+    assert.deepEqual(await clicksOf(id), Array(3).fill('robot many_links_at_once'))
+  })
+
+  test('links that are followed in the same moment are a machine’s, and are counted so', async () => {
+    const { id, paths } = await linksTo('same-moment@example.com')
+    const engagement = async () => (await app.call('GET', '/api/v1/stats/engagement')).body
+    const before = await engagement()
+    await Promise.all(paths.map(click))
+    assert.deepEqual(await clicksOf(id), Array(3).fill('robot many_links_at_once'))
+    const after = await engagement()
+    assert.deepEqual(after.clicks, before.clicks)
+    assert.equal(after.filtered.robot_clicks, before.filtered.robot_clicks + 3)
   })
 
   test('are left out where the message or the account says so', async () => {

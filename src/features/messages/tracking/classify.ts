@@ -45,7 +45,8 @@ export type Networks = {
 
 // Seconds after delivery within which no person acts.
 export const tooSoon = { openMs: 2_000, clickMs: 5_000, clickFromScannerNetworkMs: 60_000 }
-export const burst = { differentLinks: 2 }
+// So many links of one message within so short a time are followed by a machine, the first of them too.
+export const burst = { differentLinks: 2, withinMs: 1_000 }
 
 /** Whether a person, a proxy that loads every image, or a machine did this. */
 export function classifyActivity(hit: ActivityHit, networks: Networks = {}): Activity {

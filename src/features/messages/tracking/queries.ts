@@ -11,7 +11,19 @@ export async function ensureTrackingKeys(db: Db, first: Buffer) {
 
 const Count = row<{ count: number }>({ count: int })
 
-export type Click = { accountId: string; messageId: string; url: string }
+type Clicked = { accountId: string; messageId: string }
+export type Click = Clicked & { url: string }
+
+/** The clicks of a message take turns until the transaction ends. */
+export function holdMessage(db: Db, { accountId, messageId }: Clicked) {
+  return db.run(sql`
+    select 1 from messages where account_id = ${accountId} and id = ${messageId} for no key update`)
+}
+
+/** Those that were taken for a person's are a machine's, and counted so. */
+export function markBurst(db: Db, { accountId, messageId }: Clicked, since: Date) {
+  return db.run(sql`select mark_burst(${accountId}::bigint, ${messageId}::uuid, ${since}::timestamptz)`)
+}
 
 /** Other links of the message that were clicked since then. */
 export function countOtherLinks(db: Db, { accountId, messageId, url }: Click, since: Date) {

@@ -1,9 +1,9 @@
 // An open or a click arrives: found by its token, judged, kept. Every one is kept; statistics choose later.
 import type { Db } from '../../../kernel/db.ts'
-import { findForEvent } from '../event-queries.ts'
+import { findForEvent, type Known } from '../event-queries.ts'
 import { recordEvent } from '../record-event.ts'
-import { classifyActivity } from './classify.ts'
-import { countOtherLinks } from './queries.ts'
+import { burst, classifyActivity } from './classify.ts'
+import { countOtherLinks, holdMessage, markBurst } from './queries.ts'
 import type { TrackingToken } from './tokens.ts'
 
 export type Visit = {
@@ -22,10 +22,34 @@ const imageProxies = ['google_image_proxy', 'yahoo_image_proxy']
 export async function recordActivity(db: Db, token: TrackingToken, visit: Visit): Promise<void> {
   const message = await findForEvent(db, token.messageId)
   if (!message) return
+  if (token.kind === 'open') await keep(db, message, token, visit)
+  else await db.transaction((tx) => keepClick(tx, message, token, visit))
+}
+
+async function keepClick(
+  db: Db,
+  message: Known,
+  token: Extract<TrackingToken, { kind: 'click' }>,
+  visit: Visit,
+): Promise<void> {
+  const click = { accountId: message.account_id, messageId: token.messageId, url: token.url }
+  const since = new Date(visit.at.getTime() - burst.withinMs)
+  await holdMessage(db, click)
+  // Who clicks the same link twice is a person in a hurry.
+  const { count } = await countOtherLinks(db, click, since)
+  await keep(db, message, token, { ...visit, recentClicks: count + 1 })
+  if (count + 1 >= burst.differentLinks) await markBurst(db, click, since)
+}
+
+async function keep(
+  db: Db,
+  message: Known,
+  token: TrackingToken,
+  visit: Visit & { recentClicks?: number },
+): Promise<void> {
   const { sent_at: sentAt, delivered_at: deliveredAt } = message
   const hit = { ...visit, at: visit.judgedAt ?? visit.at, kind: token.kind, sentAt, deliveredAt }
-  const recentClicks = await recentLinks(db, message.account_id, token, visit.at)
-  const { classification, reason } = classifyActivity({ ...hit, recentClicks })
+  const { classification, reason } = classifyActivity(hit)
   const isProxied = imageProxies.includes(reason)
   const told = { id: message.id, accountId: message.account_id, recipient: message.recipient, at: visit.at }
   await recordEvent(db, told, token.kind, {
@@ -35,16 +59,4 @@ export async function recordActivity(db: Db, token: TrackingToken, visit: Visit)
     classification_reason: reason,
     ...(token.kind === 'click' ? { url: token.url } : {}),
   })
-}
-
-/** This one among them: who clicks the same link twice is a person in a hurry. */
-async function recentLinks(
-  db: Db,
-  accountId: string,
-  token: TrackingToken,
-  at: Date,
-): Promise<number | undefined> {
-  if (token.kind === 'open') return undefined
-  const since = new Date(at.getTime() - 1_000)
-  return (await countOtherLinks(db, { accountId, ...token }, since)).count + 1
 }
