@@ -43,7 +43,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
     from,
     recipient,
     subject,
-    parts: { from, to: [recipient], replyTo: replyToOf(template), html, headers: links.headers },
+    parts: { from, to: [recipient], replyTo: replyToOf(template), html, headers: headersFor(run, from, links) },
     attachments: template?.attachment_url ? [needs.files.get(template.attachment_url)] : [],
     tags: template && template.tag !== '' ? [template.tag] : [],
     templateId: template?.id,
@@ -93,7 +93,6 @@ type Links = {
   unsubscribe_url: string
   preferences_url: string
   mirror: string
-  headers: [string, string][]
 }
 
 type To = { accountId: string; email: string; messageId: string }
@@ -106,11 +105,21 @@ function linksFor({ baseUrl, unsubscribeKeys }: StepNeeds, to: To): Links {
     unsubscribe_url,
     preferences_url: `${baseUrl}/preferences/${token}`,
     mirror: mirrorUrl({ keys: unsubscribeKeys, baseUrl }, to),
-    headers: [
-      ['List-Unsubscribe', `<${unsubscribe_url}>`],
-      ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
-    ],
   }
+}
+
+/** As in the mail of campaigns; and that no person wrote this one. */
+function headersFor(run: DueRun, from: Address, { unsubscribe_url }: Links): [string, string][] {
+  // The reminders of a cart need no automation.
+  const name = run.automation_id?.replaceAll('-', '') ?? 'cart'
+  return [
+    ['List-Unsubscribe', `<${unsubscribe_url}>`],
+    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+    ['List-Id', `<automation-${name}.${domainOf(from.email)}>`],
+    ['Feedback-ID', `${name}:automation:${run.account_id}:posthorn`],
+    ['Auto-Submitted', 'auto-generated'],
+    ['X-Auto-Response-Suppress', 'OOF, AutoReply'],
+  ]
 }
 
 async function contentFor(run: DueRun, step: Step, template: UsedTemplate | undefined, links: Links) {

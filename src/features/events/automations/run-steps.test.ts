@@ -89,6 +89,10 @@ describe('a run', () => {
     assert.equal(text, second.parts.html)
     const headers = new Map(first.parts.headers)
     assert.equal(headers.get('List-Unsubscribe-Post'), 'List-Unsubscribe=One-Click')
+    assert.equal(headers.get('Auto-Submitted'), 'auto-generated')
+    const named = first.automation_id.replaceAll('-', '')
+    assert.match(headers.get('List-Id') ?? '', new RegExp(`^<automation-${named}\\.[a-z.]+>$`))
+    assert.equal(headers.get('Feedback-ID'), `${named}:automation:${accountId}:posthorn`)
     const token = /\/u\/([^>]+)>/.exec(headers.get('List-Unsubscribe') ?? '')?.[1] ?? ''
     assert.deepEqual(readUnsubscribeToken(unsubscribeKeysOf([secretKey]), token), {
       accountId,
