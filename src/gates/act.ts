@@ -6,7 +6,7 @@ import type { Db } from '../kernel/db.ts'
 import { type Gatherer, gather } from '../kernel/gather.ts'
 import type { Operation } from '../kernel/operation.ts'
 import { Refusal } from '../kernel/refusal.ts'
-import { isDatabaseDown } from '../kernel/refusals.ts'
+import { idempotencyInProgress, isDatabaseDown } from '../kernel/refusals.ts'
 import type { Admission } from './admit.ts'
 import { lineOf } from './audit.ts'
 import type { Gates } from './gates.ts'
@@ -15,7 +15,13 @@ import { asRefusal, type Reply, replyOf } from './reply.ts'
 import type { RawInput } from './validate.ts'
 
 export type Performed = Reply & { replayed: boolean; isConstant?: boolean }
-export type Pending = { admission: Admission; input: RawInput; claim: Claim | undefined }
+export type Pending = {
+  admission: Admission
+  input: RawInput
+  claim: Claim | undefined
+  /** It has been answered before: nothing is prepared for it, and it does not act. */
+  isRemembered?: true
+}
 export type ActTogether = (op: Operation, pending: Pending) => Promise<Performed | Refusal>
 
 /** Calls of one operation that arrive while two batches are on their way form the next one. */
@@ -56,7 +62,10 @@ export async function actAll(
   const claims = batch.flatMap(({ claim }) => claim ?? [])
   const claimed = await claimAll(tx, claims, now)
   const settled = new Map(claims.map((claim, i) => [claim, claimed[i]]))
-  const known = batch.map(({ claim }) => claim && settled.get(claim))
+  const known = batch.map(
+    ({ claim, isRemembered }) =>
+      (claim && settled.get(claim)) ?? (isRemembered && idempotencyInProgress({ retryAfterSeconds: 1 })),
+  )
   const acting = batch.filter((_, i) => known[i] === undefined)
   const replies = acting.length > 0 ? await runAll(gates, op, tx, acting) : []
   const acted = new Map(acting.map((pending, i) => [pending, replies[i]]))

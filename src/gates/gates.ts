@@ -36,6 +36,8 @@ export type Gates = GatesNeeds & {
   validators: Map<Operation, Validate>
   checkReply: ReturnType<typeof replyChecker>
   actTogether: ActTogether
+  /** Idempotency keys whose first call is at work before its transaction, in this process. */
+  preparing: Set<string>
 }
 
 // Lines do not wait for each other, unlike turns of one limit.
@@ -55,6 +57,7 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
     validators: new Map(operations.map((op) => [op, makeValidator(op)])),
     checkReply: replyChecker(),
     actTogether: togetherActor(() => gates),
+    preparing: new Set(),
   }
   return gates
 }

@@ -38,15 +38,16 @@ export function fingerprintOf(input: unknown): Buffer {
 export async function claimAll(tx: Db, claims: Claim[], now: Date): Promise<(Reply | Refusal | undefined)[]> {
   if (claims.length === 0) return []
   const locks = await lockIdempotencyKeys(tx, claims)
-  const known = new Map((await findIdempotencyKeys(tx, claims, now)).map((found) => [nameOf(found), found]))
+  const found = await findIdempotencyKeys(tx, claims, now)
+  const known = new Map(found.map((one) => [nameOf({ ...one, accountId: one.account_id }), one]))
   const seen = new Set<string>()
   return claims.map((claim, i) => {
-    const name = nameOf({ ...claim, account_id: claim.accountId })
+    const name = nameOf(claim)
     // The lock is the transaction's, so two equal claims of one batch both hold it: the first acts.
     const isSecond = seen.has(name)
     seen.add(name)
-    const found = known.get(name)
-    if (found) return replay(found, claim)
+    const remembered = known.get(name)
+    if (remembered) return replay(remembered, claim)
     if (locks[i]?.locked && !isSecond) return undefined
     return idempotencyInProgress({ retryAfterSeconds: 1 })
   })
@@ -57,12 +58,12 @@ function replay(found: RememberedRow, { fingerprint }: Claim): Reply | Refusal {
   return { status: found.status, body: found.reply }
 }
 
-function nameOf({
-  account_id,
+export function nameOf({
+  accountId,
   operation,
   key,
-}: Pick<RememberedRow, 'account_id' | 'operation' | 'key'>): string {
-  return JSON.stringify([account_id, operation, key])
+}: Pick<Claim, 'accountId' | 'operation' | 'key'>): string {
+  return JSON.stringify([accountId, operation, key])
 }
 
 export type Answered = { claim: Claim; reply: Reply }

@@ -10,6 +10,7 @@ import { type Admission, downAfterMs } from './admit.ts'
 import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
 import { type Claim, fingerprintOf, readIdempotencyKey } from './idempotency.ts'
+import { prepare } from './prepare.ts'
 import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
 import { type Found, type RawInput, refusalOf } from './validate.ts'
 
@@ -45,8 +46,7 @@ async function pass(
     throw refusalOf(found.faults, op.face, await furtherFaults(gates, admission, input, found))
   if (changesNothing(op)) return look(gates, admission, input)
   const claim = claimed ?? claimOf(admission, readIdempotencyKey(op.keyInInput?.of(input as never)), input)
-  const prepared = await op.prepare?.(ctxOf(gates, admission, gates.db), input as never)
-  const pending = { admission, input: prepared ?? input, claim }
+  const pending = await prepare(gates, { admission, input, claim })
   const performed = op.runTogether
     ? await gates.actTogether(op, pending)
     : await gates.db.transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])

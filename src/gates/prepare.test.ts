@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { makeApp } from '../../test/app.ts'
 import { operation } from '../kernel/operation.ts'
-import { invalidParameter } from '../kernel/refusals.ts'
+import { idempotencyInProgress, idempotencyKeyReused, invalidParameter } from '../kernel/refusals.ts'
 import { closed } from '../kernel/schema.ts'
 
 const steps: string[] = []
 let now = new Date()
+let during = async () => {}
 
 const preparedAct = operation({
   name: 'act.prepare',
@@ -20,10 +21,12 @@ const preparedAct = operation({
   reply: closed({ word: Type.String(), acts: Type.Integer() }),
   prepare: async (ctx, { body, ...input }) => {
     steps.push(ctx.caller.accountId === app.accountId ? 'prepare' : 'prepare for a stranger')
+    await during()
     if (body.word === 'bad') throw invalidParameter({ message: 'not that word' })
     return { ...input, body: { ...body, word: body.word.toUpperCase() } }
   },
   keyInInput: { of: ({ body }) => body.key, rememberMs: 60_000 },
+  refusals: [idempotencyInProgress, idempotencyKeyReused],
 }).run(async (_ctx, { body }) => {
   steps.push('act')
   return { word: body.word, acts: steps.filter((step) => step === 'act').length }
@@ -46,4 +49,38 @@ test('a key in the input is remembered as long as the operation says', async () 
   assert.deepEqual([again.body, again.headers.get('idempotency-replayed')], [first.body, 'true'])
   now = new Date(now.getTime() + 61_000)
   assert.equal((await call({ word: 'b', key: 'k' })).body.acts, first.body.acts + 1)
+})
+
+test('an answer that is remembered comes again whatever preparing would say now', async () => {
+  const first = await call({ word: 'c', key: 'gone' })
+  const before = steps.length
+  during = async () => {
+    throw invalidParameter({ message: 'it is gone' })
+  }
+  const again = await call({ word: 'c', key: 'gone' })
+  const other = await call({ word: 'd', key: 'gone' })
+  during = async () => {}
+  assert.deepEqual([again.status, again.text], [first.status, first.text])
+  assert.deepEqual([other.status, other.body.code], [400, 'idempotency_key_reused'])
+  assert.equal(steps.length, before)
+})
+
+test('while the first prepares, a second with its key is told so at once', async () => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const entered = new Promise<void>((resolve) => {
+    during = async () => {
+      resolve()
+      await held
+    }
+  })
+  const first = call({ word: 'e', key: 'slow' })
+  await entered
+  assert.equal((await call({ word: 'e', key: 'slow' })).status, 409)
+  during = async () => {}
+  release()
+  assert.equal((await first).status, 200)
+  assert.equal((await call({ word: 'e', key: 'slow' })).headers.get('idempotency-replayed'), 'true')
 })

@@ -1,0 +1,33 @@
+// What an operation does before its transaction, mostly over the network. For one idempotency key it is done once: not
+// for an answer that is remembered, which must come whatever the network says by now, and not beside the first call.
+import { idempotencyInProgress } from '../kernel/refusals.ts'
+import { ctxOf, type Pending } from './act.ts'
+import type { Gates } from './gates.ts'
+import { type Claim, nameOf } from './idempotency.ts'
+import { findIdempotencyKeys } from './queries.ts'
+
+export async function prepare(gates: Gates, pending: Pending): Promise<Pending> {
+  const { admission, claim } = pending
+  if (!admission.op.prepare) return pending
+  if (!claim) return prepared(gates, pending)
+  const [remembered] = await findIdempotencyKeys(gates.db, [claim], admission.now)
+  if (remembered) return { ...pending, isRemembered: true }
+  return alone(gates, claim, () => prepared(gates, pending))
+}
+
+async function prepared(gates: Gates, pending: Pending): Promise<Pending> {
+  const { admission, input } = pending
+  const made = await admission.op.prepare?.(ctxOf(gates, admission, gates.db), input as never)
+  return { ...pending, input: made ?? input }
+}
+
+async function alone<T>({ preparing }: Gates, claim: Claim, work: () => Promise<T>): Promise<T> {
+  const name = nameOf(claim)
+  if (preparing.has(name)) throw idempotencyInProgress({ retryAfterSeconds: 1 })
+  preparing.add(name)
+  try {
+    return await work()
+  } finally {
+    preparing.delete(name)
+  }
+}
