@@ -27,6 +27,8 @@ export type Told = {
   hint?: string
   action?: Action
   retryAfterSeconds?: number
+  /** Where it differs from what the declaration says: a limit that no waiting will lift. */
+  retryable?: boolean
   /** What the compatible provider adds to its error body in some cases. */
   metadata?: Record<string, unknown>
   /** The same, for what it puts beside code and message. */
@@ -116,7 +118,7 @@ export function ownError(refusal: Refusal, status: number, requestId: string) {
       details: told.details,
       hint: told.hint ?? declaration.hint,
       action: told.action,
-      retryable: isRetryable(declaration),
+      retryable: told.retryable ?? isRetryable(declaration),
       retry_after_s: told.retryAfterSeconds ?? null,
       request_id: requestId,
     },

@@ -3,12 +3,7 @@ import { type Operation, operation } from '../../kernel/operation.ts'
 import { line, tag } from '../../kernel/patterns.ts'
 import { confirmationRequired, conflict, notFound } from '../../kernel/refusals.ts'
 import { closed, Time, words } from '../../kernel/schema.ts'
-import {
-  dailyCapReached,
-  monthlyQuotaReached,
-  senderDomainNotAllowed,
-  senderUnverified,
-} from '../accounts/usage/refusals.ts'
+import { sendingRefusals } from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { inOwnWords } from './own-words.ts'
 import { preview } from './preview.ts'
@@ -65,17 +60,7 @@ export const sendCampaignOwn = operation({
       unsubscribed: Type.Integer(),
     }),
   }),
-  refusals: [
-    notFound,
-    conflict,
-    confirmationRequired,
-    contentMissing,
-    templateInvalid,
-    senderDomainNotAllowed,
-    senderUnverified,
-    dailyCapReached,
-    monthlyQuotaReached,
-  ],
+  refusals: [notFound, conflict, confirmationRequired, contentMissing, templateInvalid, ...sendingRefusals],
 }).run((ctx, { body }) => sendCampaign(ctx, body))
 
 export const previewCampaignOwn = (links: LinkSource): Operation =>

@@ -6,7 +6,7 @@ import { closed, orNull, words } from '../../kernel/schema.ts'
 import { rangeQuery } from '../../kernel/v3/dates.ts'
 import { listQuery } from '../../kernel/v3/paging.ts'
 import { outOfRange } from '../../kernel/v3/refusals.ts'
-import { senderDomainNotAllowed, senderUnverified } from '../accounts/usage/refusals.ts'
+import { sendingRefusals } from '../accounts/usage/refusals.ts'
 import { templateInvalid } from '../messages/refusals.ts'
 import type { FetchAttachment } from '../transactional/v3/attachments.ts'
 import { fetchHtml } from '../transactional/v3/fetch-html.ts'
@@ -65,7 +65,7 @@ export const createCampaignV3 = ({ fetchAttachment }: Fetching): Operation =>
     secret: secretFields,
     status: 201,
     reply: closed({ id: Type.Integer() }),
-    refusals: [templateInvalid, senderDomainNotAllowed, senderUnverified],
+    refusals: [templateInvalid, ...sendingRefusals],
     prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
   }).run(async (ctx, { body }) => ({ id: await createCampaign(ctx, body) }))
 
@@ -95,14 +95,7 @@ export const updateCampaignV3 = ({ fetchAttachment }: Fetching): Operation =>
     secret: secretFields,
     status: 204,
     reply: Type.Null(),
-    refusals: [
-      notFound,
-      templateInvalid,
-      campaignProcessing,
-      campaignSent,
-      senderDomainNotAllowed,
-      senderUnverified,
-    ],
+    refusals: [notFound, templateInvalid, campaignProcessing, campaignSent, ...sendingRefusals],
     prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
   }).run(async (ctx, { params: { id }, body }) => {
     await changeCampaign(ctx, id, body)

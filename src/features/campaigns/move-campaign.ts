@@ -3,9 +3,13 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { refuseBeyondLimits, refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
+import type { CampaignRow } from './campaign-row.ts'
 import { type Move, moveCampaign } from './queries.ts'
-import { refuseUnfit, scheduleAt, sendNow, wrongState } from './start-campaign.ts'
+import { countIn, lockWaiting } from './sending/campaign-queries.ts'
+import { tellGoesOn } from './sending/tell-interrupted.ts'
+import { countSendable, refuseUnfit, scheduleAt, sendNow, wrongState } from './start-campaign.ts'
 import { copyCampaign, holdCampaign, readCampaign, refOf } from './write-campaign.ts'
 
 const done: Record<Move, string> = {
@@ -19,7 +23,11 @@ const done: Record<Move, string> = {
 
 export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
   if (to === 'resume') await refuseUnfitToResume(ctx, id)
-  if ((await moveCampaign(ctx.db, refOf(ctx, id), to, ctx.now)) > 0) return
+  if ((await moveCampaign(ctx.db, refOf(ctx, id), to, mover(ctx))) > 0) {
+    const ref = { account_id: ctx.caller.accountId, id: String(id) }
+    if (to === 'resume' || to === 'cancel') await tellGoesOn(ctx.db, ref, ctx.now)
+    return
+  }
   const { status } = await readCampaign(ctx, id)
   throw wrongState(status, done[to])
 }
@@ -28,9 +36,26 @@ export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
 async function refuseUnfitToResume(ctx: Ctx, id: number): Promise<void> {
   const campaign = await holdCampaign(ctx, id)
   if (campaign.status !== 'suspended') return
-  if (campaign.frozen_at === null) return refuseUnfit(ctx, campaign)
-  refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
+  if (campaign.frozen_at === null) await refuseUnfit(ctx, campaign)
+  else refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
+  await refuseUncountable(ctx, campaign)
 }
+
+/** What was not counted yet counts for the key that asks. */
+async function refuseUncountable(ctx: Ctx, campaign: CampaignRow): Promise<void> {
+  const { accountId, mode } = ctx.caller
+  const ref = { account_id: accountId, id: campaign.id }
+  const sending = await lockWaiting(ctx.db, ref)
+  if (!sending || sending.spent_at !== null || sending.mode !== mode) return
+  const countAll = async () =>
+    campaign.frozen_at === null
+      ? countSendable(ctx, campaign)
+      : (await countIn(ctx.db, ref, ['queued', 'held'])).count
+  if (sending.started_at === null) await refuseBeyondLimits(ctx, countAll)
+  else await refuseWithoutRoom(ctx, await countAll())
+}
+
+const mover = ({ caller: { keyId, mode }, now }: Ctx) => ({ keyId, mode, at: now })
 
 /** The words of the provider's status call. */
 export const statusWords = [

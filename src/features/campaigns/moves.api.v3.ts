@@ -6,12 +6,7 @@ import { prepared } from '../../kernel/prepared.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
 import { Confirmation, optional } from '../../kernel/v3/lenient.ts'
-import {
-  dailyCapReached,
-  monthlyQuotaReached,
-  senderDomainNotAllowed,
-  senderUnverified,
-} from '../accounts/usage/refusals.ts'
+import { sendingRefusals } from '../accounts/usage/refusals.ts'
 import type { Attachment } from '../messages/queue-messages.ts'
 import { recipientSuppressed, templateInvalid } from '../messages/refusals.ts'
 import { fetchFile } from '../transactional/attached-file.ts'
@@ -24,7 +19,7 @@ import { scheduleAt, sendNow } from './start-campaign.ts'
 import { holdCampaign, readCampaign } from './write-campaign.ts'
 
 const shared = { area: 'Campaigns', scope: 'email.send', params, status: 204, reply: Type.Null() } as const
-const starting = [notFound, templateInvalid, senderDomainNotAllowed, senderUnverified]
+const starting = [notFound, templateInvalid, ...sendingRefusals]
 
 function moving(path: string, to: Move, summary: string): Operation {
   return operation({
@@ -67,7 +62,7 @@ export const sendCampaignNowV3 = operation({
   effect: 'irreversible',
   perMinute: 10,
   body: closed({ confirm: Confirmation }),
-  refusals: [...starting, confirmationRequired, dailyCapReached, monthlyQuotaReached],
+  refusals: [...starting, confirmationRequired],
 }).run(async (ctx, { params: { id }, body }) => {
   await sendNow(ctx, await holdCampaign(ctx, id), body.confirm === true)
   return null
@@ -93,7 +88,7 @@ export const testCampaignV3 = (needs: LinkSource & { fetchAttachment: FetchAttac
     body: closed({ emailTo: optional(Type.Array(Type.String())) }),
     prepare: async (ctx, input) =>
       attached.put(input, await attachmentsOf(ctx, needs.fetchAttachment, input.params.id)),
-    refusals: [...starting, recipientSuppressed, dailyCapReached, monthlyQuotaReached],
+    refusals: [...starting, recipientSuppressed],
   }).run(async (ctx, input) => {
     const test = { emailTo: input.body.emailTo ?? [], attachments: attached.take(input) }
     const warnings = await sendTest(ctx, input.params.id, test, needs)

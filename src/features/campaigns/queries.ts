@@ -167,13 +167,15 @@ export function scheduleCampaign(
 export type Move = 'pause' | 'resume' | 'cancel' | 'unschedule' | 'archive' | 'unarchive'
 
 // One that was interrupted before its time had come waits for that again. One that was changed since starts anew:
-// those whom it is for now may have joined their list after the first start.
-const movesAt = (at: Date): Record<Move, { from: Status[]; set: Sql; only?: Sql }> => ({
+// those whom it is for now may have joined their list after the first start. What was not counted against cap and quota
+// yet counts for the key that resumes.
+const movesBy = ({ keyId, mode, at }: Starter): Record<Move, { from: Status[]; set: Sql; only?: Sql }> => ({
   pause: { from: ['in_process', 'queued'], set: sql`status = 'suspended'` },
   resume: {
     from: ['suspended'],
     set: sql`status = case when started_at is null then 'queued' else 'in_process' end, held_reason = null,
-             started_at = case when frozen_at is null and modified_at > started_at then ${at} else started_at end`,
+             started_at = case when frozen_at is null and modified_at > started_at then ${at} else started_at end,
+             key_id = case when spent_at is null and mode = ${mode} then ${keyId}::uuid else key_id end`,
   },
   cancel: { from: ['draft', 'queued', 'in_process', 'suspended'], set: sql`status = 'cancelled'` },
   unschedule: {
@@ -189,8 +191,8 @@ const movesAt = (at: Date): Record<Move, { from: Status[]; set: Sql; only?: Sql 
   unarchive: { from: ['archive'], set: sql`status = coalesce(was_status, 'draft'), was_status = null` },
 })
 
-export function moveCampaign(db: Db, { accountId, id }: CampaignRef, move: Move, at: Date) {
-  const { from, set, only } = movesAt(at)[move]
+export function moveCampaign(db: Db, { accountId, id }: CampaignRef, move: Move, by: Starter) {
+  const { from, set, only } = movesBy(by)[move]
   return db.run(sql`
     update campaigns
        set ${set}

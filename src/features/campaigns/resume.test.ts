@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from '../../kernel/sql.ts'
 import { addContact, app, base, call, create, db, put, shop, shown } from './fixtures/campaigns.ts'
 import { jobsOf } from './sending/fixtures/campaigns.ts'
 import { stepsWith } from './sending/fixtures/steps.ts'
@@ -71,5 +72,43 @@ describe('an interrupted campaign', () => {
     await post('sendNow', { confirm: true })
     assert.equal((await post('pause')).status, 204)
     assert.equal((await call(key, 'DELETE', `${base}/${id}`)).status, 204)
+  })
+
+  test('that had no room says so in a notice, and goes on by a key that has', async () => {
+    const { accountId, key, listId, id } = await ready()
+    const { key: narrow } = await app.makeKey({ dailyCap: 3 }, accountId)
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
+    const schedule = (by: string) => call(by, 'POST', `${base}/${id}/schedule`, { scheduledAt })
+    assert.equal((await schedule(narrow)).status, 204)
+    for (const name of ['cleo', 'dora']) await addContact(key, listId, name)
+    const late = await schedule(narrow)
+    assert.deepEqual([late.status, late.body.code], [429, 'not_enough_credits'])
+    assert.equal(late.headers.get('retry-after'), null)
+    const inline = { list_id: listId, subject: 'x', html: '<p>Hello there</p>', from: 'news@shop.example' }
+    const asked = await call(narrow, 'POST', '/api/v1/campaigns/send', inline)
+    assert.match(asked.body.error.message, /4 contacts would get this campaign, but it would be refused/)
+    assert.equal(asked.body.error.details[1].code, 'daily_cap_reached')
+    const refused = await call(narrow, 'POST', '/api/v1/campaigns/send', { ...inline, confirm: true })
+    assert.deepEqual([refused.status, refused.body.error.retryable], [429, false])
+
+    await put(id, 'in_process')
+    await db.run(
+      sql`update campaigns set frozen_at = null, started_at = now() where account_id = ${accountId} and id = ${id}`,
+    )
+    await run('freeze', 'follow')
+    const notices = async () => (await call(key, 'GET', '/api/v1/notices')).body.data
+    const [notice] = await notices()
+    assert.deepEqual([notice.code, notice.subject], ['campaign_interrupted', String(id)])
+    assert.match(notice.message, /daily sending cap of the key, 3 messages.*needs room for 4 messages/)
+    const held = await call(key, 'GET', '/api/v1/messages?status=held')
+    assert.match(held.body.data[0].held_reason, /daily sending cap/)
+    const resume = (by: string) => call(by, 'POST', `${base}/${id}/resume`)
+    assert.equal((await resume(narrow)).status, 429)
+    assert.equal((await resume(key)).status, 204)
+    await run('follow')
+    assert.deepEqual(
+      [(await shown(key, id)).status, (await notices())[0].resolved_at === null],
+      ['in_process', false],
+    )
   })
 })

@@ -5,7 +5,7 @@ import { readAddress } from '../../kernel/email-address.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { conflict, invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
-import { refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
+import { findNoRoom } from '../accounts/usage/refuse-without-room.ts'
 import { contentMissing } from '../messages/refusals.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
@@ -38,12 +38,13 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
     refuseStarted(campaign)
     await refuseUnready(ctx, campaign, 'sent')
     const recipients = await countedRecipients(ctx, campaign)
-    refuseUnconfirmed(asked.confirm === true, recipients)
-    if (asked.scheduled_at === undefined) {
-      await refuseWithoutRoom(ctx, recipients.sendable)
-      await start(ctx, campaign)
-    } else await scheduleAt(ctx, campaign, asked.scheduled_at)
-    const status = asked.scheduled_at === undefined ? ('in_process' as const) : ('queued' as const)
+    const isNow = asked.scheduled_at === undefined
+    const noRoom = isNow ? await findNoRoom(ctx, recipients.sendable) : undefined
+    refuseUnconfirmed(asked.confirm === true, recipients, noRoom)
+    if (noRoom) throw noRoom
+    if (isNow) await start(ctx, campaign)
+    else await scheduleAt(ctx, campaign, asked.scheduled_at)
+    const status = isNow ? ('in_process' as const) : ('queued' as const)
     return { campaign_id: Number(campaign.id), status, recipients }
   })
 }

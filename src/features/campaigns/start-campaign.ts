@@ -1,11 +1,12 @@
 // Starting a send, at once or at a time. Here only the campaign changes; the background work sees it and goes on.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
 import { confirmationRequired, invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readMoment } from '../../kernel/v3/dates.ts'
 import { given } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
-import { refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
+import { findNoRoom, refuseBeyondLimits } from '../accounts/usage/refuse-without-room.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import type { CampaignRow, Status } from './campaign-row.ts'
@@ -46,13 +47,18 @@ export async function countedRecipients(ctx: Ctx, campaign: CampaignRow): Promis
   })
 }
 
-export function refuseUnconfirmed(isConfirmed: boolean, { total, sendable, ...rest }: RecipientCounts): void {
+/** `noRoom`: why it would be refused all the same. */
+export function refuseUnconfirmed(
+  isConfirmed: boolean,
+  { total, sendable, ...rest }: RecipientCounts,
+  noRoom?: Refusal,
+): void {
   if (isConfirmed) return
   const contacts = sendable === 1 ? '1 contact' : `${sendable} contacts`
-  const message = `Nothing was sent. ${contacts} would get this campaign: send "confirm": true to go ahead.`
+  const next = noRoom ? `, but it would be refused: ${noRoom.message}` : ': send "confirm": true to go ahead.'
   const left = `${rest.suppressed} are suppressed and ${rest.unsubscribed} are unsubscribed.`
   throw confirmationRequired({
-    message,
+    message: `Nothing was sent. ${contacts} would get this campaign${next}`,
     param: 'confirm',
     details: [
       {
@@ -60,6 +66,7 @@ export function refuseUnconfirmed(isConfirmed: boolean, { total, sendable, ...re
         message: `Of ${total} recipients ${sendable} would get it; ${left}`,
         param: 'recipients',
       },
+      ...(noRoom ? [{ code: noRoom.code, message: noRoom.message, param: 'recipients' }] : []),
     ],
   })
 }
@@ -68,8 +75,9 @@ export async function sendNow(ctx: Ctx, campaign: CampaignRow, isConfirmed: bool
   await refuseUnready(ctx, campaign, 'sent')
   const counts = await countedRecipients(ctx, campaign)
   const { provider_compatibility } = await readSettings(ctx)
-  refuseUnconfirmed(isConfirmed || provider_compatibility, counts)
-  await refuseWithoutRoom(ctx, counts.sendable)
+  const noRoom = await findNoRoom(ctx, counts.sendable)
+  refuseUnconfirmed(isConfirmed || provider_compatibility, counts, noRoom)
+  if (noRoom) throw noRoom
   await start(ctx, campaign)
 }
 
@@ -82,8 +90,13 @@ export async function start(ctx: Ctx, { id, status }: CampaignRow): Promise<void
 export async function scheduleAt(ctx: Ctx, campaign: CampaignRow, asked: string | undefined): Promise<void> {
   const at = readScheduledAt(ctx, asked)
   await refuseUnready(ctx, campaign, 'scheduled')
+  await refuseBeyondLimits(ctx, () => countSendable(ctx, campaign))
   if ((await scheduleCampaign(ctx.db, campaignRef(ctx, campaign), ctx.caller, at)) === 0)
     throw wrongState(campaign.status, 'scheduled')
+}
+
+export async function countSendable({ db, caller }: Ctx, { recipients }: CampaignRow): Promise<number> {
+  return (await countRecipients(db, caller.accountId, recipients)).sendable
 }
 
 const campaignRef = ({ caller }: Ctx, { id }: CampaignRow) => ({ accountId: caller.accountId, id })

@@ -15,6 +15,7 @@ import {
 } from './queries.ts'
 import { readFields } from './read-fields.ts'
 import { campaignProcessing, campaignSent } from './refusals.ts'
+import { tellGoesOn } from './sending/tell-interrupted.ts'
 import { scheduleAt } from './start-campaign.ts'
 
 export const campaignUnknown = () => notFound({ message: 'Campaign ID does not exist', param: 'id' })
@@ -78,7 +79,8 @@ function lateness({ status, was_status, frozen_at }: CampaignRow): Refusal | und
 }
 
 export async function removeCampaign(ctx: Ctx, id: number): Promise<void> {
-  if ((await deleteCampaign(ctx.db, refOf(ctx, id))) > 0) return
+  if ((await deleteCampaign(ctx.db, refOf(ctx, id))) > 0)
+    return tellGoesOn(ctx.db, { account_id: ctx.caller.accountId, id: String(id) }, ctx.now)
   const { status } = await readCampaign(ctx, id)
   throw campaignProcessing({
     message: `The campaign is ${status} and messages of it are on their way: it cannot be deleted yet`,

@@ -21,7 +21,8 @@ export const listNoticesOwn = operation({
   http: 'GET /api/v1/notices',
   area: 'Account',
   summary: 'List what the account should know, newest first',
-  description: 'A domain that broke, a webhook that was switched off, a cap that is near.',
+  description:
+    'A domain that broke, a webhook that was switched off, a cap that is near, a campaign that stopped.',
   scope: 'analytics.read',
   effect: 'read',
   query: closed({

@@ -3,7 +3,13 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { closeNotice, insertNotice, type NoticeRef } from './queries.ts'
 
-export const noticeCodes = ['domain_broken', 'webhook_disabled', 'cap_near', 'mailbox_paused'] as const
+export const noticeCodes = [
+  'domain_broken',
+  'webhook_disabled',
+  'cap_near',
+  'mailbox_paused',
+  'campaign_interrupted',
+] as const
 
 export type Noted = NoticeRef & {
   code: (typeof noticeCodes)[number]

@@ -28,3 +28,11 @@ export const monthlyQuotaReached = refusal({
   hint: 'Wait until the next month begins (UTC), or ask for a higher quota.',
   v3: { code: 'not_enough_credits' },
 })
+
+/** What the rules of a key and of its account say to whoever sends, or will. */
+export const sendingRefusals = [
+  senderDomainNotAllowed,
+  senderUnverified,
+  dailyCapReached,
+  monthlyQuotaReached,
+]

@@ -1,20 +1,35 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
 import { readUsage } from './read-usage.ts'
 import { dailyCapReached, monthlyQuotaReached } from './refusals.ts'
-import { nextDay, nextMonth, secondsUntil } from './spend-sending.ts'
+import { againIn, nextDay, nextMonth, secondsUntil } from './spend-sending.ts'
 
-/** For what is counted later, all at once: says at the call that it could not be. */
-export async function refuseWithoutRoom(ctx: Ctx, count: number): Promise<void> {
+/** For what is counted later, all at once: why it could not be, as things are. */
+export async function findNoRoom(ctx: Ctx, count: number): Promise<Refusal | undefined> {
   const { key, month } = await readUsage(ctx)
   const wanted = `${count} messages would go out, and `
   if (key.remaining !== null && count > key.remaining)
-    throw dailyCapReached({
+    return dailyCapReached({
       message: `${wanted}the daily cap of the key, ${key.daily_cap}, leaves ${key.remaining} today.`,
-      retryAfterSeconds: secondsUntil(nextDay(ctx.now), ctx.now),
+      ...againIn(secondsUntil(nextDay(ctx.now), ctx.now), count > (key.daily_cap ?? 0)),
     })
   if (month.remaining !== null && count > month.remaining)
-    throw monthlyQuotaReached({
+    return monthlyQuotaReached({
       message: `${wanted}the monthly quota of the account, ${month.quota}, leaves ${month.remaining}.`,
-      retryAfterSeconds: secondsUntil(nextMonth(ctx.now), ctx.now),
+      ...againIn(secondsUntil(nextMonth(ctx.now), ctx.now), count > (month.quota ?? 0)),
     })
+  return undefined
+}
+
+export async function refuseWithoutRoom(ctx: Ctx, count: number): Promise<void> {
+  const refusal = await findNoRoom(ctx, count)
+  if (refusal) throw refusal
+}
+
+/** For what goes another day: only what no day would have room for. `countAll` is asked where there are limits. */
+export async function refuseBeyondLimits(ctx: Ctx, countAll: () => Promise<number>): Promise<void> {
+  const { key, month } = await readUsage(ctx)
+  if (key.daily_cap === null && month.quota === null) return
+  const refusal = await findNoRoom(ctx, await countAll())
+  if (refusal?.told.retryable === false) throw refusal
 }

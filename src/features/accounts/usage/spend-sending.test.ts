@@ -138,14 +138,18 @@ describe('days and months', () => {
     assert.match(await tell(limited, 2), /The monthly quota of the account is reached\.$/)
   })
 
-  test('a refusal says when to come back', async () => {
-    const tell = async (caller: Caller) => {
-      const error = await spendSending(ctxOf(caller, noon, db), 1).catch((thrown: unknown) => thrown)
+  test('a refusal says when to come back, unless no day will have room', async () => {
+    const tell = async (caller: Caller, count: number) => {
+      const error = await spendSending(ctxOf(caller, noon, db), count).catch((thrown: unknown) => thrown)
       assert.ok(error instanceof Refusal)
-      return error.told.retryAfterSeconds
+      return [error.told.retryAfterSeconds, error.told.retryable]
     }
-    assert.equal(await tell(await makeCaller({ cap: 0 })), 12 * 3600)
-    assert.equal(await tell(await makeCaller({ quota: 0 })), 15 * 86_400 + 12 * 3600)
+    const capped = await makeCaller({ cap: 2 })
+    assert.equal(await spend(capped, 1), 'ok')
+    assert.deepEqual(await tell(capped, 2), [12 * 3600, undefined])
+    assert.deepEqual(await tell(capped, 3), [undefined, false])
+    assert.deepEqual(await tell(await makeCaller({ cap: 0 }), 1), [undefined, false])
+    assert.deepEqual(await tell(await makeCaller({ quota: 0 }), 1), [15 * 86_400 + 12 * 3600, undefined])
   })
 })
 

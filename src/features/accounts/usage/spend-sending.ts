@@ -2,7 +2,7 @@
 import { domainToASCII } from 'node:url'
 import type { Caller, Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
-import type { Refusal } from '../../../kernel/refusal.ts'
+import type { Refusal, Told } from '../../../kernel/refusal.ts'
 import { giveBack, giveBackMonth, spend, spendAll } from './queries.ts'
 import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from './refusals.ts'
 
@@ -43,22 +43,32 @@ export async function spendUpTo(db: Db, caller: Caller, count: number, now: Date
   if (granted.day < granted.month) {
     const cap = `The daily sending cap of the key, ${dailyCap} messages,`
     await giveBackMonth(db, spending, granted.month - granted.day)
-    const retryAfterSeconds = secondsUntil(nextDay(now), now)
-    const refuse = (message: string) => dailyCapReached({ message: `${cap} ${message}`, retryAfterSeconds })
-    return spentUp(granted.day, refuse, `leaves ${granted.day} today, and this needs ${count}.`)
+    const wait = secondsUntil(nextDay(now), now)
+    const refuse = (message: string, needed: number) =>
+      dailyCapReached({ message: `${cap} ${message}`, ...againIn(wait, needed > (dailyCap ?? 0)) })
+    return spentUp(granted.day, refuse, { count, left: `leaves ${granted.day} today` })
   }
   if (granted.month === count) return { granted: count }
   const retryAfterSeconds = secondsUntil(nextMonth(now), now)
   const refuse = (message: string) =>
     monthlyQuotaReached({ message: `${quota} ${message}`, retryAfterSeconds })
-  return spentUp(granted.month, refuse, `leaves ${granted.month}, and this needs ${count}.`)
+  return spentUp(granted.month, refuse, { count, left: `leaves ${granted.month}` })
 }
 
 const quota = 'The monthly quota of the account'
 
-function spentUp(granted: number, refuse: (message: string) => Refusal, whatIsLeft: string): Spent {
-  const refusal = refuse('is reached.')
-  return { granted, refusal, refusalOfAll: granted === 0 ? refusal : refuse(whatIsLeft) }
+type Refuse = (message: string, needed: number) => Refusal
+
+function spentUp(granted: number, refuse: Refuse, { count, left }: { count: number; left: string }): Spent {
+  const refusalOfAll =
+    granted === 0 ? refuse('is reached.', count) : refuse(`${left}, and this needs ${count}.`, count)
+  return { granted, refusal: refuse('is reached.', 1), refusalOfAll }
+}
+
+/** Waiting is of no use to what is more than the whole limit. */
+export function againIn(seconds: number, isBeyond: boolean): Told {
+  if (!isBeyond) return { retryAfterSeconds: seconds }
+  return { retryable: false, hint: 'It is more than the whole limit: split it, or have the limit raised.' }
 }
 
 /** All of them or none, when the transaction is to go on: gives why none. */

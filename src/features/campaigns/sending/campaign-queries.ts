@@ -29,7 +29,9 @@ export const firstOfAll = '00000000-0000-0000-0000-000000000000'
 export type SendingRow = Ref & {
   in_force: string
   key_id: string
+  mode: string
   daily_cap: number | null
+  held_reason: string | null
   ab_test: AbTest | null
   winner: 'A' | 'B' | null
   started_at: Date | null
@@ -48,7 +50,9 @@ const Sending = row<SendingRow>({
   id: text,
   in_force: text,
   key_id: text,
+  mode: text,
   daily_cap: maybe(int),
+  held_reason: maybe(text),
   ab_test: json(),
   winner: json(),
   started_at: maybe(time),
@@ -63,7 +67,7 @@ const Sending = row<SendingRow>({
 })
 
 const columns = sql`
-  c.account_id, c.id, c.in_force, c.key_id, k.daily_cap, c.ab_test, c.winner, c.started_at, c.modified_at,
+  c.account_id, c.id, c.in_force, c.key_id, c.mode, k.daily_cap, c.held_reason, c.ab_test, c.winner, c.started_at, c.modified_at,
   c.frozen_at, c.spent_at, c.followed, c.followed_to, c.fed_to, c.warmed,
   case when c.extras @> '{"ipWarmupEnable": true}' then c.extras end as warmup`
 

@@ -6,6 +6,7 @@ import { fetchFile } from '../../transactional/attached-file.ts'
 import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import { claimFile, deleteFile, keepFile, listLacking, tryFileAgain } from './file-queries.ts'
+import { tellInterrupted } from './tell-interrupted.ts'
 
 /** Without a way to fetch, a campaign with a file is interrupted. */
 export type FileNeeds = { db: Db; fetchAttachment?: FetchAttachment }
@@ -22,6 +23,8 @@ const againMs = 20_000
 const mostTries = 3
 
 const sideBySide = 10
+
+const mend = 'Mend it, then resume the campaign.'
 
 /** Side by side, so that a slow address holds up few others. */
 export async function fetchFiles(needs: FileNeeds, now: Date): Promise<void> {
@@ -42,7 +45,7 @@ async function tryFile(needs: FileNeeds, ref: Ref & { url: string }, now: Date):
   const file = await fetchSmall(needs.fetchAttachment ?? fetchNothing, url)
   if (!(file instanceof Refusal)) await keepFile(db, ref, url, file)
   else if (claimed.tries < mostTries) await tryFileAgain(db, ref, later(againMs))
-  else await db.transaction((tx) => giveUp(tx, ref, file.message))
+  else await db.transaction((tx) => giveUp(tx, ref, `${file.message}. ${mend}`, now))
 }
 
 async function fetchSmall(fetch: FetchAttachment, url: string) {
@@ -57,9 +60,10 @@ async function fetchSmall(fetch: FetchAttachment, url: string) {
 }
 
 /** Whoever resumes the campaign begins anew. */
-async function giveUp(tx: Db, ref: Ref, reason: string): Promise<void> {
+async function giveUp(tx: Db, ref: Ref, reason: string, now: Date): Promise<void> {
   const campaign = await lockWaiting(tx, ref)
   await deleteFile(tx, ref)
-  if (campaign?.in_force === 'in_process')
-    await suspend(tx, ref, `${reason}. Mend it, then resume the campaign.`)
+  if (campaign?.in_force !== 'in_process') return
+  await suspend(tx, ref, reason)
+  await tellInterrupted(tx, ref, reason, now)
 }

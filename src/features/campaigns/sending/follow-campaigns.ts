@@ -14,6 +14,7 @@ import {
   stopMessages,
 } from './follow-queries.ts'
 import { spendCampaign, unspendCampaign } from './spend-campaign.ts'
+import { tellInterrupted } from './tell-interrupted.ts'
 
 const portion = 10_000
 
@@ -33,8 +34,11 @@ export async function followCampaign(tx: Db, ref: Ref, now: Date): Promise<boole
   const campaign = await lockFree(tx, ref)
   if (!campaign || campaign.frozen_at === null || campaign.followed === campaign.in_force) return false
   if (campaign.in_force === 'in_process') return goOn(tx, campaign, now)
-  if (campaign.in_force === 'suspended')
-    return stop(tx, campaign, { from: ['queued'], to: 'held', reason: interruptedReason })
+  if (campaign.in_force === 'suspended') {
+    const { held_reason } = campaign
+    if (held_reason !== null) await tellInterrupted(tx, ref, held_reason, now)
+    return stop(tx, campaign, { from: ['queued'], to: 'held', reason: held_reason ?? interruptedReason })
+  }
   if (campaign.in_force === 'cancelled')
     return stop(tx, campaign, { from: ['queued', 'held'], to: 'cancelled', reason: null })
   return false

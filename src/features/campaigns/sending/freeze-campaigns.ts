@@ -7,6 +7,7 @@ import { type ResolvedRecipients, resolveRecipients } from '../recipients-querie
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import { findUnfrozen, insertRecipients, listUnfrozen, markFrozen, takeFreezing } from './freeze-queries.ts'
 import { spendCampaign } from './spend-campaign.ts'
+import { tellInterrupted } from './tell-interrupted.ts'
 
 type Needs = { db: Db; log: Log; stopping: AbortSignal }
 
@@ -28,7 +29,10 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   if (!campaign) return
   const recipients = await resolveRecipients(tx, ref.account_id, campaign.recipients)
   const missing = missingFrom(recipients)
-  if (missing) return void (await suspend(tx, ref, missing))
+  if (missing) {
+    await suspend(tx, ref, missing)
+    return tellInterrupted(tx, ref, missing, now)
+  }
   const domain = domainOf(campaign.sender.email)
   const { total, waiting } = await insertRecipients(tx, { campaign, recipients, domain, at: now })
   const current = await lockWaiting(tx, ref)
