@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeDatabase } from '../../test/app.ts'
 import { proxyTo } from '../../test/stand-ins/cuttable-proxy.ts'
+import { pingDatabase } from '../features/discovery/queries.ts'
 import { type Db, isUniqueViolation, openPool, type PooledDb } from './db.ts'
 import { Refusal } from './refusal.ts'
 import { int, row, text } from './row.ts'
@@ -224,4 +225,23 @@ test('a transaction whose assumption fails is run once more without it', async (
   assert.deepEqual([await has('run 1'), await has('run 2')], [false, true])
   const never = db.transaction((tx) => tx.runLast(sql`select assumption_failed()`))
   await assert.rejects(never, { code: 'PH001' })
+})
+
+test('statements are not compiled, whatever the server would do', async () => {
+  const Setting = row<{ jit: string }>({ jit: text })
+  for (const durable of [true, false])
+    assert.deepEqual(await open(url, durable).one(Setting, sql`show jit`), { jit: 'off' })
+})
+
+test('a server that only reads is away, for writing and for whoever asks how it is', async () => {
+  const reading = (work: (tx: Db) => Promise<unknown>) =>
+    db.transaction(async (tx) => {
+      await tx.run(sql`set transaction read only`)
+      await work(tx)
+    })
+  await assert.rejects(
+    reading((tx) => add(tx, 'x')),
+    isOutage,
+  )
+  await assert.rejects(reading(pingDatabase), { code: 'database_unavailable' })
 })

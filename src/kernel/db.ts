@@ -57,7 +57,9 @@ export function openPool(options: PoolOptions): PooledDb {
     keepAlive: true,
     // Statements that do not wait for each other go out together: the begin with the first, the last with the commit.
     pipeline: true,
-    options: options.durable ? undefined : '-c synchronous_commit=off',
+    // Plans that must not read whole tables look dear to the planner, which would then compile them: seconds for a
+    // statement of milliseconds.
+    options: `-c jit=off${options.durable ? '' : ' -c synchronous_commit=off'}`,
   })
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', options.onError)
@@ -261,8 +263,9 @@ function translate(error: unknown): never {
   throw Object.assign(databaseUnavailable(), { cause: error })
 }
 
-// SQLSTATE 08: connection; 57P: server stopping or starting; 53300: no connection left; 57014: out of time.
-const outageStates = /^(08...|57P0[1-5]|53300|57014|25P03)$/
+// SQLSTATE 08: connection; 57P: server stopping or starting; 53300: no connection left; 57014: out of time; 25006: a
+// server that only reads, as after a failover; 53100, 53200, 58030: its disk is full or broken, or its memory.
+const outageStates = /^(08...|57P0[1-5]|53[123]00|57014|25P03|25006|58030)$/
 const outageErrnos = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

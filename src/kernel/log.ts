@@ -1,4 +1,5 @@
-import { type Logger, pino } from 'pino'
+import { type LogFn, type Logger, pino } from 'pino'
+import { isDatabaseDown } from './refusals.ts'
 
 export type Log = Logger
 
@@ -8,7 +9,24 @@ export function openLog(level: string): Log {
   const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 })
   setInterval(() => destination.flush(), 100).unref()
   process.on('exit', () => flushLast(destination))
-  return pino({ level, base: undefined, timestamp: stampMaker() }, destination)
+  return pino({ level, base: undefined, timestamp: stampMaker(), hooks: outageHook() }, destination)
+}
+
+const outageToldEveryMs = 60_000
+
+/** While the database is away everything that needs it fails, again and again: one line a minute says it all. */
+export function outageHook(): { logMethod(this: Log, args: Parameters<LogFn>, method: LogFn): void } {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return {
+    logMethod(args, method) {
+      const [about] = args as unknown[]
+      const isOutage =
+        typeof about === 'object' && about !== null && 'err' in about && isDatabaseDown(about.err)
+      if (isOutage && performance.now() - toldAt < outageToldEveryMs) return
+      if (isOutage) toldAt = performance.now()
+      method.apply(this, args)
+    },
+  }
 }
 
 // A process that ends before the destination is open has nothing to flush, and the library says so by throwing.

@@ -28,7 +28,7 @@ const cases: Record<string, Case> = {
   POSTHORN_TLS_KEY: { good: { '/etc/key.pem': '/etc/key.pem' }, bad: [] },
   POSTHORN_BASE_URL: {
     good: { 'https://mail.example.com/': 'https://mail.example.com', 'http://h:1/p//': 'http://h:1/p' },
-    bad: ['mail.example.com', 'ftp://h', 'https://', '/path'],
+    bad: ['mail.example.com', 'ftp://h', 'https://', '/path', 'https://h/?a=b', 'https://h/#x'],
   },
   POSTHORN_DATA_DIR: { good: { '/var/lib/posthorn': '/var/lib/posthorn', ' ./x ': './x' }, bad: [] },
   DATABASE_URL: {

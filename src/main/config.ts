@@ -9,7 +9,7 @@ import {
   hostNames,
   httpUrl,
   leaseLength,
-  list,
+  linkBase,
   mediaStorage,
   oneOf,
   port,
@@ -19,6 +19,7 @@ import {
   secretKeys,
   smtpUrl,
   text,
+  topicArns,
   transport,
   wholeNumber,
   yesOrNo,
@@ -51,7 +52,7 @@ export const settings = {
   ),
   tlsCert: setting('POSTHORN_TLS_CERT', 'PEM file of the relay’s certificate; self-signed when absent', text),
   tlsKey: setting('POSTHORN_TLS_KEY', 'PEM file of the certificate’s key', text),
-  baseUrl: setting('POSTHORN_BASE_URL', 'public address; http://{host}:{port} when absent', httpUrl),
+  baseUrl: setting('POSTHORN_BASE_URL', 'public address; http://{host}:{port} when absent', linkBase),
   dataDir: setting(
     'POSTHORN_DATA_DIR',
     'folder of the embedded database, of images and of secrets',
@@ -109,7 +110,7 @@ export const settings = {
   snsTopics: setting(
     'POSTHORN_SNS_TOPICS',
     'topics (ARN) whose feedback is taken, with commas between',
-    list,
+    topicArns,
   ),
   spfInclude: setting(
     'POSTHORN_SPF_INCLUDE',

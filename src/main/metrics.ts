@@ -18,7 +18,7 @@ export function openServiceMetrics(db: Db): Metrics {
   })
   metrics.gauge({
     name: 'posthorn_queue_oldest_seconds',
-    help: 'How long the oldest of them has been due',
+    help: 'How long the oldest of them has been due, or one that was tried waits since it was accepted',
     labels: streams,
     read: async ({ stream }) => (await readBacklog(db, stream as Stream)).oldest_s,
   })

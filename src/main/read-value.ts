@@ -120,6 +120,19 @@ export const httpUrl: Read<string> = (value) =>
     ? value.replace(/\/+$/, '')
     : new Fault('must be an address such as https://mail.example.com')
 
+/** What links start with: a path goes on behind it. */
+export const linkBase: Read<string> = (value) =>
+  /[?#]/.test(value)
+    ? new Fault('must be an address without ? and #, such as https://mail.example.com')
+    : httpUrl(value)
+
+export const topicArns: Read<string[]> = (value) => {
+  const read = list(value)
+  if (read instanceof Fault) return read
+  const wrong = read.find((one) => !/^arn:[^:\s]+:sns:[^:\s]*:[^:\s]+:\S+$/.test(one))
+  return wrong === undefined ? read : new Fault('must name topics as arn:aws:sns:REGION:ACCOUNT:NAME')
+}
+
 export const postgresUrl: Read<string> = (value) =>
   URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
     ? value

@@ -63,7 +63,9 @@ test('secrets and topics are read into their form', () => {
   const key = Buffer.alloc(32, 5)
   for (const form of ['hex', 'base64'] as const)
     assert.deepEqual(readConfig({ POSTHORN_SECRET_KEY: key.toString(form) }).secretKey, key)
-  assert.deepEqual(readConfig({ POSTHORN_SNS_TOPICS: 'arn:a, arn:b,' }).snsTopics, ['arn:a', 'arn:b'])
+  const topics = ['arn:aws:sns:eu-west-3:1:a', 'arn:scw:sns:fr-par:project-x:b']
+  assert.deepEqual(readConfig({ POSTHORN_SNS_TOPICS: `${topics.join(', ')},` }).snsTopics, topics)
+  assert.throws(() => readConfig({ POSTHORN_SNS_TOPICS: 'bounces' }), /POSTHORN_SNS_TOPICS must name topics/)
 })
 
 test('the SDK is silenced, unless the operator says otherwise', () => {

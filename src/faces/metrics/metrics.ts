@@ -1,5 +1,6 @@
 // The only file that knows the metrics library.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { within } from '../../kernel/within.ts'
 
 export type Metrics = {
   countRequest(request: { operation: string; status: number; seconds: number }): void
@@ -15,6 +16,9 @@ export type Figure = {
   labels?: Record<string, string>[]
   read: (labels: Record<string, string>) => Promise<number>
 }
+
+// Whoever watches gives up after some seconds, and would lose what this process knows by itself.
+const readWithinMs = 2_000
 
 export function openMetrics(): Metrics {
   const registry = new Registry()
@@ -49,10 +53,13 @@ export function openMetrics(): Metrics {
         labelNames: Object.keys(labels[0] ?? {}),
         registers: [registry],
         async collect() {
-          const values = await Promise.allSettled(labels.map(read))
-          this.reset()
+          const tooLate = () => new Error('it took too long')
+          const values = await Promise.allSettled(
+            labels.map((one) => within(readWithinMs, read(one), tooLate)),
+          )
           for (const [n, found] of values.entries()) {
             if (found.status === 'fulfilled') this.set(labels[n] ?? {}, found.value)
+            else this.remove(labels[n] ?? {})
           }
         },
       })

@@ -43,6 +43,13 @@ describe('/metrics', () => {
     const [due, , oldest] = (await waiting()) ?? []
     assert.equal(due, 'posthorn_queue_due_messages{stream="transactional"} 1')
     assert.match(oldest ?? '', /transactional"\} 9\d$/)
+    // One that was tried and waits for its next try is not due, and older for it.
+    await app.pools.db.run(sql`update delivery_queue set due_at = now() + interval '1 hour', attempts = 1`)
+    await app.pools.db.run(sql`
+      update messages set attempts = 1, created_at = now() - interval '300 seconds' where account_id = ${app.accountId}`)
+    const [notDue, , older] = (await waiting()) ?? []
+    assert.equal(notDue, 'posthorn_queue_due_messages{stream="transactional"} 0')
+    assert.match(older ?? '', /transactional"\} 30\d$/)
   })
 
   test('an unknown path makes no series of its own', async () => {

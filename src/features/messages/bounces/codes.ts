@@ -16,6 +16,8 @@ const details: Record<string, BounceClass> = {
   '3.1': 'mailbox_full',
   '3.4': 'size',
   '7.8': 'credentials',
+  // RFC 5248: the account is disabled.
+  '7.13': 'inactive',
   // RFC 7293: the mailbox has another owner than the one written to.
   '7.17': 'moved',
   '7.28': 'rate',
