@@ -73,6 +73,7 @@ async function fromFile(needs: RestoreNeeds, client: pg.Client): Promise<Omit<Re
   try {
     return await load(readTar(source.pipe(unzipped)), needs, client)
   } catch (error) {
+    if (isOfData(error)) throw new BackupFault(`the backup is damaged: ${error.message}`)
     // An error of the server or of the operator speaks for itself.
     if (error instanceof BackupFault || error instanceof MigrationFault || isOthers(error)) throw error
     throw new BackupFault(`${needs.file} cannot be read: ${error instanceof Error ? error.message : error}`)
@@ -80,6 +81,10 @@ async function fromFile(needs: RestoreNeeds, client: pg.Client): Promise<Omit<Re
     source.destroy()
   }
 }
+
+// SQLSTATE 22 and 23: rows that no database would have given.
+const isOfData = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && /^2[23]...$/.test(String(error.code))
 
 // Codes of the server, of the network and of files, but not of a damaged gzip.
 const isOthers = (error: unknown) =>
