@@ -51,6 +51,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   body?: B
   maxBodyBytes?: number
   upload?: Upload
+  /** A body may also be a form, of which nothing is read. */
+  ignoresForms?: true
   /** The first is the usual one; run picks another with `answer(status, body)`. */
   status?: number | number[]
   reply: R
@@ -120,6 +122,7 @@ export type Operation = {
   body?: TSchema
   maxBodyBytes: number
   upload?: Upload
+  ignoresForms?: true
   statuses: number[]
   reply: TSchema
   replyType?: string

@@ -18,11 +18,19 @@ declare module 'fastify' {
   }
 }
 
+/** Both kinds that a page or a mail program posts. */
+export const form = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i
+
 export function bindOperations(app: FastifyInstance, gates: Gates, operations: Operation[]): void {
   app.decorateRequest('admission', null)
   app.decorateRequest('isPerforming', false)
   app.decorateRequest('refusedWith', null)
-  for (const op of operations) if (!op.upload) app.route(routeFor(gates, op))
+  const isPlain = ({ upload, ignoresForms }: Operation) => !upload && !ignoresForms
+  for (const op of operations) if (isPlain(op)) app.route(routeFor(gates, op))
+  app.register(async (scope) => {
+    scope.addContentTypeParser(form, { parseAs: 'buffer' }, async () => undefined)
+    for (const op of operations) if (op.ignoresForms) scope.route(routeFor(gates, op))
+  })
   refuseOtherMethods(app, operations)
 }
 

@@ -8,14 +8,13 @@ import { statusOf } from '../../kernel/refusal.ts'
 import type { PageAnswer } from '../pages/html.ts'
 import { answerFailed, answerPage, largestForm, pageNames } from '../pages/pages.ts'
 import { refusalOfFramework } from './errors.ts'
+import { form } from './routes.ts'
 
 export type UnsubscribeNeeds = {
   gates: Gates
   unsubscribeKeys: FindUnsubscribeKeys
   optinKeys: FindOptinKeys
 }
-
-const form = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i
 
 type PageRoute = { Params: { token: string }; Body: Buffer | undefined }
 

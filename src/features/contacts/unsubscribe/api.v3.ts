@@ -45,6 +45,8 @@ export const confirmUnsubscribeV3 = (findKeys: FindUnsubscribeKeys): Operation =
     summary: 'Unsubscribe the person of a token',
     description: 'From the list of the token, or from all mail. May be repeated.',
     effect: 'change',
+    // A customer's page, or a mail program, posts one.
+    ignoresForms: true,
     params,
     reply: closed({ email: Email, status: words(['unsubscribed']) }),
     refusals: [notFound],

@@ -199,6 +199,23 @@ describe('preferences', () => {
   })
 })
 
+test('a form is taken like any other body, whatever is in it', async () => {
+  const boundary = 'x-Y-z'
+  const field = `--${boundary}\r\ncontent-disposition: form-data; name="any"\r\n\r\n1\r\n--${boundary}--\r\n`
+  const forms: [string, string][] = [
+    ['application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click&any=1'],
+    ['application/x-www-form-urlencoded; charset=UTF-8', ''],
+    [`multipart/form-data; boundary="${boundary}"`, field],
+    ['multipart/form-data; boundary=none', ''],
+  ]
+  for (const [i, [type, raw]] of forms.entries()) {
+    const email = `form${i}@example.com`
+    const reply = await post(pathOf({ accountId, email }), { raw, headers: { 'content-type': type } })
+    assert.deepEqual([reply.status, reply.body], [200, { email, status: 'unsubscribed' }], type)
+    assert.equal((await look(db, accountId, email)).suppression, 'unsubscribe unsubscribe')
+  }
+})
+
 describe('other accounts', () => {
   test('are not touched, whatever the token names', async () => {
     const other = (await app.makeAccount()).accountId
