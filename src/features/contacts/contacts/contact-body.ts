@@ -59,7 +59,7 @@ export type Wanted = {
 }
 
 /** What reading needs of a context. */
-type Reader = { db: Db; caller: Pick<Ctx['caller'], 'accountId'> }
+type Reader = { db: Db; now: Date; caller: Pick<Ctx['caller'], 'accountId'> }
 
 export async function readBody(ctx: Reader, body: ContactBody): Promise<Wanted> {
   const attributes = new Map(
@@ -72,7 +72,7 @@ export async function readBody(ctx: Reader, body: ContactBody): Promise<Wanted> 
     ...(extId === undefined ? {} : { ext_id: oneLine(extId) }),
     ...(attributes.has('SMS') ? { sms: readSms(attributes.get('SMS')) } : {}),
     attributes: await readAttributes(ctx, attributes),
-    consent: readConsent(body),
+    consent: readConsent(body, ctx.now),
   }
 }
 
@@ -117,7 +117,7 @@ async function readAttributes(ctx: Reader, given: Map<string, unknown>): Promise
   return new Map(read)
 }
 
-function readConsent(body: ContactBody): Partial<Consent> {
+function readConsent(body: ContactBody, now: Date): Partial<Consent> {
   const date = given(body.consentDate)
   const source = given(body.consentSource)
   const ip = given(body.consent_ip)
@@ -125,7 +125,7 @@ function readConsent(body: ContactBody): Partial<Consent> {
   if (ip !== undefined && isIP(ip.trim()) === 0)
     throw invalidParameter({ message: 'consent_ip must be an IP address', param: 'consent_ip' })
   return {
-    ...(date === undefined ? {} : { consent_date: consentDateOrRefuse(date) }),
+    ...(date === undefined ? {} : { consent_date: consentDateOrRefuse(date, now) }),
     ...(source === undefined ? {} : { consent_source: oneLine(source) }),
     ...(ip === undefined ? {} : { consent_ip: ip.trim() }),
     ...(text === undefined ? {} : { consent_text: text }),
@@ -133,12 +133,19 @@ function readConsent(body: ContactBody): Partial<Consent> {
   }
 }
 
-function consentDateOrRefuse(text: string): Date {
+function consentDateOrRefuse(text: string, now: Date): Date {
   const date = readConsentDate(text)
+  if (date && isToCome(date, now))
+    throw invalidParameter({ message: 'consentDate must not be in the future', param: 'consentDate' })
   if (date) return date
   const message = 'consentDate must be ISO 8601, such as 2026-11-15T12:00:00Z, or day/month/year'
   throw invalidParameter({ message, param: 'consentDate' })
 }
+
+const dayMs = 86_400_000
+
+/** Nobody can have consented then. A day is left for clocks, and for dates of places where it is tomorrow already. */
+export const isToCome = (consentDate: Date, now: Date) => consentDate.getTime() > now.getTime() + dayMs
 
 const dayFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/
 

@@ -177,6 +177,18 @@ describe('consent', () => {
     )
   })
 
+  test('of a day to come is refused, of tomorrow elsewhere in the world is not', async () => {
+    const { email } = await make()
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const refused = [
+      await put(email, { consentDate: inHours(25) }),
+      await post({ email: 'to-come@example.com', consentDate: '01/01/2999' }),
+    ]
+    for (const { status, body } of refused)
+      assert.deepEqual([status, body.message], [400, 'consentDate must not be in the future'])
+    assert.equal((await put(email, { consentDate: inHours(23) })).status, 204)
+  })
+
   test('dates come as ISO 8601 or day first, and must exist', () => {
     const read = (text: string) => readConsentDate(text)?.toISOString()
     assert.equal(read('2026-11-15T12:00:00+02:00'), '2026-11-15T10:00:00.000Z')

@@ -23,7 +23,8 @@ export async function importChunk(
   const { account_id: accountId, settings } = process
   const tally = { created: 0, updated: 0, skipped: 0 }
   const faults: FaultyRow[] = []
-  const options = { attributes: await settable(db, accountId), emptyAttributes: settings.emptyAttributes }
+  const { emptyAttributes } = settings
+  const options = { attributes: await settable(db, accountId), emptyAttributes, now: at }
   const read = rows.map((row) => ({ row, read: attempt(row, faults, () => readRow(row, options)) }))
   const good = read.flatMap((one) => one.read ?? [])
   const drafts = draftsOf(await lockKnown(db, accountId, identifiersOf(good)))

@@ -97,9 +97,10 @@ describe('an import', () => {
       'many@example.com;1;;;more',
       'other@example.com;1;;x',
       'fine@example.com;2;2026-01-31T10:00:00+01:00;',
+      'soon@example.com;1;31/01/2999;',
     ].join('\n')
     const result = await imported(one, { fileBody })
-    assert.deepEqual(figures(result), { total: 9, created: 2, updated: 0, skipped: 0, faulty: 7 })
+    assert.deepEqual(figures(result), { total: 10, created: 2, updated: 0, skipped: 0, faulty: 8 })
     assert.deepEqual(
       result.faultyRows.map(({ line, email }: { line: number; email: string }) => [line, email]),
       [
@@ -110,14 +111,16 @@ describe('an import', () => {
         [8, ''],
         [9, 'many@example.com'],
         [10, 'other@example.com'],
+        [12, 'soon@example.com'],
       ],
     )
     assert.deepEqual(
-      [1, 3, 6].map((i) => result.faultyRows[i].reason),
+      [1, 3, 6, 7].map((i) => result.faultyRows[i].reason),
       [
         'AGE must be a number',
         'CONSENT_DATE must be a date such as 2026-11-15 or 15/11/2026',
         'EXT_ID belongs to another contact',
+        'CONSENT_DATE is in the future',
       ],
     )
     assert.equal(result.invalid_emails, null)

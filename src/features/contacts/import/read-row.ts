@@ -2,7 +2,7 @@
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { oneLine } from '../../../kernel/v3/lenient.ts'
 import { type Attribute, readValue, type Value } from '../attributes/values.ts'
-import { readConsentDate } from '../contacts/contact-body.ts'
+import { isToCome, readConsentDate } from '../contacts/contact-body.ts'
 import { readPhone } from '../contacts/read-ref.ts'
 import type { GivenRow } from './given-rows.ts'
 
@@ -18,7 +18,7 @@ export type ReadRow = {
 
 export class RowFault extends Error {}
 
-export type ReadOptions = { attributes: Map<string, Attribute>; emptyAttributes: boolean }
+export type ReadOptions = { attributes: Map<string, Attribute>; emptyAttributes: boolean; now: Date }
 
 const longestExtId = 255
 const longestSource = 255
@@ -29,7 +29,7 @@ export function readRow(row: GivenRow, options: ReadOptions): ReadRow {
   const identifiers = { email: readEmail(row.email), extId: readExtId(row.extId), sms: readSms(row.sms) }
   if (identifiers.email === null && identifiers.extId === null && identifiers.sms === null)
     throw new RowFault('email is missing')
-  const consent = readConsent(row)
+  const consent = readConsent(row, options.now)
   return { line: row.line, ...identifiers, consent, values: readValues(row.attributes, options) }
 }
 
@@ -62,11 +62,12 @@ function readSms(given: unknown): string | null {
   return sms
 }
 
-function readConsent(row: GivenRow): ReadRow['consent'] {
+function readConsent(row: GivenRow, now: Date): ReadRow['consent'] {
   const date = textOf(row.consentDate, 'CONSENT_DATE')
   const source = oneLine(textOf(row.consentSource, 'CONSENT_SOURCE') ?? '').slice(0, longestSource) || null
   if (date === null) return source === null ? null : { date, source }
   const at = readConsentDate(date)
+  if (at && isToCome(at, now)) throw new RowFault('CONSENT_DATE is in the future')
   if (at) return { date: at, source }
   throw new RowFault('CONSENT_DATE must be a date such as 2026-11-15 or 15/11/2026')
 }
