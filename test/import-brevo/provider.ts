@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import { type ImportNeeds, workImports } from '../../src/features/contacts/import/work-imports.ts'
-import { leaveList } from '../../src/features/contacts/unsubscribe/queries.ts'
+import { unsubscribe } from '../../src/features/contacts/unsubscribe/unsubscribe.ts'
 import { suppress } from '../../src/features/suppressions/suppressions.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { type App, makeApp } from '../app.ts'
@@ -29,7 +29,7 @@ export async function makeProvider(): Promise<Provider> {
   await declareAttributes(post)
   await importPeople(app, post, { news: news.id, vip: vip.id })
   await blockSome(app, accountId)
-  await leaveList(app.pools.db, { accountId, email: addressOf(5) }, String(vip.id), new Date())
+  await unsubscribe(app.pools.db, { accountId, email: addressOf(5), listId: String(vip.id) }, new Date())
   await post('/smtp/templates', { ...template, isActive: true })
   await post('/smtp/templates', { ...template, templateName: 'Draft' })
   await post('/senders', { name: 'Shop', email: 'shop@example.com' })

@@ -12,7 +12,9 @@ import {
   unsubscribeEventsOf,
 } from '../../features/contacts/unsubscribe/fixtures/people.ts'
 import { type UnsubscribeToken, writeUnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
+import { suppress } from '../../features/suppressions/suppressions.ts'
 import { readId } from '../../kernel/id.ts'
+import { sql } from '../../kernel/sql.ts'
 
 const app = await makeApp({ env })
 const { db } = app.pools
@@ -107,6 +109,32 @@ describe('the unsubscribe page', () => {
     assert.doesNotMatch((await get(blocked)).text, /name="undo"/)
     assert.match((await post(blocked, 'undo=1')).text, /You are unsubscribed/)
     assert.equal(await statusOf('blocked@example.com'), 'unsubscribed')
+  })
+
+  test('says what else stands against the mail, and does not promise otherwise', async () => {
+    const [byHand, erased] = [await person(), await person()]
+    await suppress(
+      db,
+      { accountId, email: byHand.email },
+      { reason: 'manual', source: 'api', messageId: null, at: new Date() },
+    )
+    await db.run(sql`
+      insert into suppressions (account_id, email, reason, source, created_at, id)
+      values (${accountId}, erased_name(${erased.email}), 'manual', 'erasure', now(), gen_random_uuid())`)
+    for (const [one, en, fr] of [
+      [byHand, /Your address is blocked\. Only/, /Votre adresse est bloquée\. Seul/],
+      [erased, /Your data was erased/, /Vos données ont été effacées/],
+    ] as const) {
+      for (const reply of [await get(one.path), await post(one.path), await post(one.path, 'undo=1')]) {
+        assert.match(reply.text, /<h1>You are unsubscribed<\/h1>/)
+        assert.match(reply.text, en)
+        assert.doesNotMatch(reply.text, /<button/)
+      }
+      assert.match((await get(one.path, { 'accept-language': 'fr' })).text, fr)
+      const preferences = await get(`/preferences/${one.token}`)
+      assert.match(preferences.text, /name="nothing" value="1" checked/)
+      assert.match(preferences.text, en)
+    }
   })
 
   test('of a list names it, and leaves only that', async () => {

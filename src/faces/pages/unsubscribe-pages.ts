@@ -34,6 +34,7 @@ export function donePage(subject: Subject): PageAnswer {
     title: texts.done,
     main: html`<h1>${texts.done}</h1>
 <p role="status">${withAddress(doneText(subject), named(subject).email)}</p>
+${isBlocked(subject) && html`<p class="soft">${blockedText(subject)}</p>`}
 ${
   canReturn(subject) &&
   html`<form method="post">
@@ -63,7 +64,6 @@ ${linkToPreferences(subject)}`,
 export function preferencesPage(subject: Subject, { isSaved }: { isSaved: boolean }): PageAnswer {
   const { texts, standing } = subject
   const { from, email } = named(subject)
-  const isBlocked = standing.isUnsubscribedFromAll && !standing.canReturnToAll
   return page(200, {
     lang: texts.lang,
     title: texts.preferences,
@@ -74,7 +74,7 @@ ${isSaved && html`<p class="done" role="status">${texts.saved}</p>`}
 ${listBoxes(subject)}
 <fieldset>
 <label><input type="checkbox" name="nothing" value="1"${checked(standing.isUnsubscribedFromAll)}>
-<span>${texts.nothing}<small>${isBlocked ? texts.blocked(from) : texts.nothingMeans}</small></span></label>
+<span>${texts.nothing}<small>${isBlocked(subject) ? blockedText(subject) : texts.nothingMeans}</small></span></label>
 </fieldset>
 ${standing.isUnsubscribedFromAll && html`<input type="hidden" name="was_nothing" value="1">`}
 <button>${texts.save}</button>
@@ -131,6 +131,15 @@ function doneText(subject: Subject): string {
   const { from, email, list } = named(subject)
   if (token.listId === undefined || standing.isUnsubscribedFromAll) return texts.doneAll(email, from)
   return list === undefined ? texts.doneListGone(email, from) : texts.doneList(email, list, from)
+}
+
+/** Somebody else than the person stopped the mail too, and what the person says changes nothing about it. */
+const isBlocked = ({ standing }: Subject) => standing.isUnsubscribedFromAll && !standing.canReturnToAll
+
+function blockedText(subject: Subject): string {
+  const { texts, standing } = subject
+  const { from } = named(subject)
+  return standing.isErased ? texts.erased(from) : texts.blocked(from)
 }
 
 /** Lines do not break within the address, unless it is longer than they are. */

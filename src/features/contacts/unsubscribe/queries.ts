@@ -13,6 +13,9 @@ export function lockPerson(db: Db, { accountId, email }: Person) {
 
 export type StandingRow = {
   account_name: string
+  contact_id: string | null
+  /** Where the contact is now; the address that was asked for when there is none. */
+  address: string
   status: string | null
   suppression: string | null
   /** Where the latest change of status came from. */
@@ -21,58 +24,67 @@ export type StandingRow = {
 
 const Standing = row<StandingRow>({
   account_name: text,
+  contact_id: maybe(text),
+  address: text,
   status: maybe(text),
   suppression: maybe(text),
   status_source: maybe(text),
 })
 
+/** The contact is the one that has the address, or that moved away from it while nobody else has it. */
 export function findStanding(db: Db, { accountId, email }: Person) {
   return db.maybe(
     Standing,
     sql`
-    select a.name as account_name, c.status, s.reason as suppression,
+    select a.name as account_name, c.id as contact_id, coalesce(c.email, ${email}) as address, c.status,
+           s.reason as suppression,
            (select h.source
               from contact_history h
              where h.account_id = a.id and h.contact_id = c.id and h.attribute = 'STATUS'
              order by h.id desc
              limit 1) as status_source
       from accounts a
-      left join contacts c on c.account_id = a.id and c.email = ${email}
-      left join suppressions s on s.account_id = a.id and s.email = ${email}
+      left join contacts c on c.account_id = a.id
+       and c.id = coalesce((select id from contacts where account_id = ${accountId} and email = ${email}),
+                           (select contact_id
+                              from contact_history
+                             where account_id = ${accountId}
+                               and attribute = 'EMAIL'
+                               and old_value = to_jsonb(${email}::text)
+                             order by id desc
+                             limit 1))
+      left join suppressions s on s.account_id = a.id and s.email = coalesce(c.email, ${email})
      where a.id = ${accountId}`,
   )
 }
 
+export type ContactOf = { accountId: string; contactId: string }
+
 const Changed = row<{ contact_id: string }>({ contact_id: text })
 
-/** The contact, when there is one and its status was another. */
-export function changeStatus(db: Db, { accountId, email }: Person, status: string, at: Date) {
+/** The contact, when its status was another. */
+export function changeStatus(db: Db, { accountId, contactId }: ContactOf, status: string, at: Date) {
   return db.maybe(
     Changed,
     sql`
     update contacts
        set status = ${status}, modified_at = ${at}
      where account_id = ${accountId}
-       and email = ${email}
+       and id = ${contactId}
        and status <> ${status}
     returning id as contact_id`,
   )
 }
 
 /** The contact, when it was on the list. */
-export function leaveList(db: Db, { accountId, email }: Person, listId: string, at: Date) {
+export function leaveList(db: Db, { accountId, contactId }: ContactOf, listId: string, at: Date) {
   return db.maybe(
     Changed,
     sql`
     with gone as (
-      delete from list_members m
-       using contacts c
-       where c.account_id = ${accountId}
-         and c.email = ${email}
-         and m.account_id = c.account_id
-         and m.contact_id = c.id
-         and m.list_id = ${listId}
-      returning m.account_id, m.list_id, m.contact_id)
+      delete from list_members
+       where account_id = ${accountId} and contact_id = ${contactId} and list_id = ${listId}
+      returning account_id, list_id, contact_id)
     insert into list_unsubscriptions (account_id, list_id, contact_id, at)
     select account_id, list_id, contact_id, ${at} from gone
     on conflict (account_id, contact_id, list_id) do update set at = excluded.at
@@ -100,19 +112,14 @@ export async function recordLeft(db: Db, accountId: string, left: Left[], at: Da
 }
 
 /** The contact, when it had left the list itself. */
-export function rejoinList(db: Db, { accountId, email }: Person, listId: string, at: Date) {
+export function rejoinList(db: Db, { accountId, contactId }: ContactOf, listId: string, at: Date) {
   return db.maybe(
     Changed,
     sql`
     with back as (
-      delete from list_unsubscriptions u
-       using contacts c
-       where c.account_id = ${accountId}
-         and c.email = ${email}
-         and u.account_id = c.account_id
-         and u.contact_id = c.id
-         and u.list_id = ${listId}
-      returning u.account_id, u.list_id, u.contact_id)
+      delete from list_unsubscriptions
+       where account_id = ${accountId} and contact_id = ${contactId} and list_id = ${listId}
+      returning account_id, list_id, contact_id)
     insert into list_members (account_id, list_id, contact_id, added_at)
     select account_id, list_id, contact_id, ${at} from back
     on conflict (account_id, list_id, contact_id) do nothing
@@ -125,20 +132,18 @@ export type PersonListRow = { id: string; name: string; is_member: boolean }
 const PersonList = row<PersonListRow>({ id: text, name: text, is_member: bool })
 
 /** The lists that the person is on, or has left. */
-export function listPersonLists(db: Db, { accountId, email }: Person) {
+export function listPersonLists(db: Db, { accountId, contactId }: ContactOf) {
   return db.many(
     PersonList,
     sql`
-    with person as (
-      select id from contacts where account_id = ${accountId} and email = ${email}
-    ), known as (
+    with known as (
       select list_id, true as is_member
         from list_members
-       where account_id = ${accountId} and contact_id = (select id from person)
+       where account_id = ${accountId} and contact_id = ${contactId}
        union all
       select list_id, false
         from list_unsubscriptions
-       where account_id = ${accountId} and contact_id = (select id from person))
+       where account_id = ${accountId} and contact_id = ${contactId})
     select l.id, l.name, bool_or(k.is_member) as is_member
       from known k
       join lists l on l.account_id = ${accountId} and l.id = k.list_id

@@ -1,8 +1,8 @@
 // Leaving and coming back, whichever way it was asked for: one click in a mail program, our pages, a customer's page.
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
-import { deleteSuppression } from '../../suppressions/queries.ts'
-import { suppress } from '../../suppressions/suppressions.ts'
+import { deleteSuppression, findSuppressed } from '../../suppressions/queries.ts'
+import { suppressAll } from '../../suppressions/suppressions.ts'
 import { insertChanges } from '../contacts/trail-queries.ts'
 import {
   changeStatus,
@@ -13,6 +13,7 @@ import {
   lockPerson,
   type PersonListRow,
   rejoinList,
+  type StandingRow,
 } from './queries.ts'
 import type { UnsubscribeToken } from './tokens.ts'
 
@@ -23,6 +24,8 @@ export type Standing = {
   isUnsubscribedFromAll: boolean
   /** False where someone else than the person stopped the mail. */
   canReturnToAll: boolean
+  /** Nobody can take this back. */
+  isErased: boolean
   lists: PersonListRow[]
 }
 
@@ -30,25 +33,41 @@ export type Standing = {
 export async function readStanding(db: Db, token: UnsubscribeToken): Promise<Standing | undefined> {
   const found = await findStanding(db, token)
   if (!found) return undefined
-  const lists = await listPersonLists(db, token)
-  const isUnsubscribedFromAll = found.status === 'unsubscribed' || found.suppression === 'unsubscribe'
+  const lists = await listsOf(db, token, found)
+  const stops = await findSuppressed(db, [{ accountId: token.accountId, email: found.address }])
+  const isUnsubscribedFromAll = found.status === 'unsubscribed' || stops.length > 0
   const isOnList = token.listId === undefined || lists.some((one) => one.id === token.listId && one.is_member)
   return {
     accountName: found.account_name,
     status: isUnsubscribedFromAll || !isOnList ? 'unsubscribed' : 'subscribed',
     isUnsubscribedFromAll,
-    canReturnToAll: isUnsubscribedFromAll && (found.status !== 'unsubscribed' || isOwn(found.status_source)),
+    canReturnToAll:
+      isUnsubscribedFromAll &&
+      stops.every(({ reason }) => reason === 'unsubscribe') &&
+      (found.status !== 'unsubscribed' || leftByChoice(found)),
+    isErased: stops.some(({ is_erased }) => is_erased),
     lists,
   }
+}
+
+async function listsOf(db: Db, { accountId }: UnsubscribeToken, { contact_id }: StandingRow) {
+  return contact_id === null ? [] : listPersonLists(db, { accountId, contactId: contact_id })
 }
 
 const ownSources = ['unsubscribe', 'preferences', 'double opt-in'] as const
 type Source = (typeof ownSources)[number]
 
-const isOwn = (source: string | null) => ownSources.some((own) => own === source)
+/** A contact that was imported onto an address whose person had left has no history of that. */
+function leftByChoice({ status_source, suppression }: StandingRow): boolean {
+  if (status_source === null) return suppression === 'unsubscribe'
+  return ownSources.some((own) => own === status_source)
+}
 
 /** What leaving and coming back share. */
-type Act = { db: Db; token: UnsubscribeToken; at: Date; source: Source; userAgent?: string | undefined }
+type Asked = { db: Db; token: UnsubscribeToken; at: Date; source: Source; userAgent?: string | undefined }
+
+/** `standing` as it was when the turn came. */
+type Act = Asked & { standing: StandingRow }
 
 export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date, userAgent?: string): Promise<void> {
   return inTurn({ db, token, at, source: 'unsubscribe', userAgent }, async (act) => {
@@ -86,7 +105,7 @@ export type Choice = {
 export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice, at: Date): Promise<void> {
   const { userAgent } = choice
   return inTurn({ db, token, at, source: 'preferences', userAgent }, async (act) => {
-    const known = await listPersonLists(act.db, token)
+    const known = await listsOf(act.db, token, act.standing)
     const isKept = ({ id }: PersonListRow) => choice.kept.includes(id)
     const offered = known.filter(({ id }) => choice.shown.includes(id))
     const leaving = offered.filter((one) => one.is_member && !isKept(one))
@@ -101,44 +120,62 @@ export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice,
   })
 }
 
-function inTurn(act: Act, work: (act: Act) => Promise<void>): Promise<void> {
-  return act.db.transaction(async (db) => {
-    await lockPerson(db, act.token)
-    await work({ ...act, db })
+function inTurn(asked: Asked, work: (act: Act) => Promise<void>): Promise<void> {
+  const { token, source } = asked
+  return asked.db.transaction(async (db) => {
+    await lockPerson(db, token)
+    const standing = await findStanding(db, token)
+    if (!standing) return
+    // Who signs up with an address that a contact has left behind is somebody new.
+    const isMoved = standing.address !== token.email
+    if (isMoved && source === 'double opt-in')
+      return void (await deleteSuppression(db, token, ['unsubscribe']))
+    if (isMoved) await lockPerson(db, { accountId: token.accountId, email: standing.address })
+    await work({ ...asked, db, standing })
   })
 }
 
+/** That of the link, and where the person is now. */
+const addressesOf = ({ token: { accountId, email }, standing: { address } }: Act) =>
+  [...new Set([email, address])].map((one) => ({ accountId, email: one }))
+
+const contactOf = ({ token: { accountId }, standing: { contact_id } }: Act) =>
+  contact_id === null ? undefined : { accountId, contactId: contact_id }
+
 /** Whether anything changed; likewise below. */
-async function leaveAll({ db, token, at, source }: Act): Promise<boolean> {
-  const changed = await changeStatus(db, token, 'unsubscribed', at)
-  if (changed) await note({ db, token, at, source }, changed, ['STATUS', 'subscribed', 'unsubscribed'])
+async function leaveAll(act: Act): Promise<boolean> {
+  const { db, token, at } = act
+  const contact = contactOf(act)
+  const changed = contact && (await changeStatus(db, contact, 'unsubscribed', at))
+  if (changed) await note(act, changed, ['STATUS', 'subscribed', 'unsubscribed'])
   const why = {
     reason: 'unsubscribe',
     source: 'unsubscribe',
     messageId: token.messageId ?? null,
     at,
   } as const
-  return (await suppress(db, token, why)) || changed !== undefined
+  return (await suppressAll(db, addressesOf(act), why)) > 0 || changed !== undefined
 }
 
 async function returnToAll(act: Act): Promise<void> {
-  const { db, token, at } = act
+  const { db, at, standing } = act
   // Never a bounce or complaint: those are not the person's to take back, neither here nor upstream.
-  await deleteSuppression(db, token, ['unsubscribe'])
-  const standing = await findStanding(db, token)
-  if (!standing || !isOwn(standing.status_source)) return
-  const changed = await changeStatus(db, token, 'subscribed', at)
+  for (const ref of addressesOf(act)) await deleteSuppression(db, ref, ['unsubscribe'])
+  const contact = leftByChoice(standing) ? contactOf(act) : undefined
+  const changed = contact && (await changeStatus(db, contact, 'subscribed', at))
   if (changed) await note(act, changed, ['STATUS', 'unsubscribed', 'subscribed'])
 }
 
 async function leaveOne(act: Act, listId: string): Promise<boolean> {
-  const changed = await leaveList(act.db, act.token, listId, act.at)
+  const contact = contactOf(act)
+  const changed = contact && (await leaveList(act.db, contact, listId, act.at))
   if (changed) await note(act, changed, ['LIST', Number(listId), null])
   return changed !== undefined
 }
 
 async function returnToOne(act: Act, listId: string): Promise<void> {
-  const changed = await rejoinList(act.db, act.token, listId, act.at)
+  const contact = contactOf(act)
+  const changed = contact && (await rejoinList(act.db, contact, listId, act.at))
   if (changed) await note(act, changed, ['LIST', null, Number(listId)])
 }
 
