@@ -144,6 +144,45 @@ export function insertSuppressions(db: Db, suppressions: NewSuppression[]) {
     on conflict (account_id, email) do nothing`)
 }
 
+/** What is about a person and not about a mailbox. */
+const ofPerson: readonly Reason[] = ['unsubscribe', 'manual', 'complaint']
+
+/** To the address that a person has moved to; the old one keeps its own. */
+export function copySuppression(
+  db: Db,
+  { accountId, email }: SuppressionRef,
+  to: { email: string; id: string; at: Date },
+) {
+  return db.run(sql`
+    insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
+    select account_id, ${to.email}, reason, source, message_id, ${to.at}, ${to.id}
+      from suppressions
+     where account_id = ${accountId}
+       and email in (${email}, erased_name(${email}))
+       and reason = any(${ofPerson}::text[])
+       and not exists (select 1
+                         from suppressions e
+                        where e.account_id = ${accountId} and e.email = erased_name(${to.email}))
+     limit 1
+    on conflict (account_id, email) do nothing`)
+}
+
+/** Of s: its person left, or their contact was blacklisted. */
+export const isUnsubscription = sql`
+  (s.reason = 'unsubscribe' or (s.reason = 'manual' and s.source in ('contact', 'import')))`
+
+const Why = row<{ reason: string }>({ reason: text })
+
+export function findUnsubscription(db: Db, { accountId, email }: SuppressionRef) {
+  return db.maybe(
+    Why,
+    sql`
+    select s.reason
+      from suppressions s
+     where s.account_id = ${accountId} and s.email = ${email} and ${isUnsubscription}`,
+  )
+}
+
 export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef, of: readonly Reason[]) {
   return db.run(sql`
     delete from suppressions

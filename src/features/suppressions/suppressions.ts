@@ -64,6 +64,13 @@ export async function lift(db: Db, ref: SuppressionRef, of: readonly Reason[] = 
   return true
 }
 
+/** Takes an address off the list for good; refused where it is that of an erased person. */
+export async function clearAddress(db: Db, ref: SuppressionRef): Promise<void> {
+  await lift(db, ref)
+  const [kept] = await listSuppressions(db, ref.accountId, { email: ref.email, limit: 1 })
+  if (kept) throw erasedStays({ param: 'email' })
+}
+
 type Bounced = { email?: string; since?: Date; until?: Date }
 
 /** Takes the addresses that bounced off the list: one of them, or those of a time. */

@@ -5,6 +5,7 @@ import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
 import { listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { erasedStays } from '../../suppressions/suppressions.ts'
 import { ContactBody } from './contact-body.ts'
 import { pageOfContacts } from './list-contacts.ts'
 import type { ContactRef } from './queries.ts'
@@ -60,7 +61,7 @@ export const createContactV3 = operation({
   secret,
   status: [201, 204, 200],
   reply: orNull(closed({ id: Type.Integer() })),
-  refusals: [contactExists],
+  refusals: [contactExists, erasedStays],
 }).run(async (ctx, { body }) => {
   const { id, isNew } = await createContact(ctx, body)
   if (isNew) return { id }
@@ -93,7 +94,7 @@ export const updateContactV3 = operation({
   secret,
   status: 204,
   reply: Type.Null(),
-  refusals: [notFound, contactExists],
+  refusals: [notFound, contactExists, erasedStays],
 }).run(async (ctx, { params: { identifier }, query, body }) => {
   await changeContact(ctx, readRef(identifier, query.identifierType), body)
   return null
@@ -122,7 +123,7 @@ export const resubscribeContactV3 = operation({
   summary: 'Set a contact to subscribed and take its address off the suppression list',
   params,
   reply: Contact,
-  refusals: [notFound],
+  refusals: [notFound, erasedStays],
 }).run(async (ctx, { params: { identifier } }) => {
   const ref = readRef(identifier)
   await resubscribe(ctx, ref)

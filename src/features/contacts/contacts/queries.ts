@@ -3,7 +3,7 @@ import { int, row, text } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
 import { type Condition, inSegment } from '../segments/condition-queries.ts'
-import { ContactShape, type ContactStatus, contactColumns } from './row-queries.ts'
+import { ContactShape, type ContactStatus, contactColumns, isSuppressed } from './row-queries.ts'
 
 /** One way to say which contact. */
 export type ContactRef = { id: string } | { email: string } | { extId: string } | { sms: string }
@@ -37,7 +37,7 @@ export type ContactFilter = {
   listIds?: string[]
   equals?: { attribute: string; value: string }
   segment?: Condition
-  status?: ContactStatus
+  isBlacklisted?: boolean
   /** Left this list by their own choice. */
   leftListId?: string
 }
@@ -48,7 +48,7 @@ function matches(filter: ContactFilter): Sql {
     ${when(filter.createdSince, (since) => sql`and c.created_at >= ${since}`)}
     ${when(filter.ids, (ids) => sql`and c.id = any(${ids}::bigint[])`)}
     ${when(filter.segment, (condition) => sql`and ${inSegment(condition)}`)}
-    ${when(filter.status, (status) => sql`and c.status = ${status}`)}
+    ${when(filter.isBlacklisted, (is) => sql`and (c.status = 'unsubscribed' or ${isSuppressed}) = ${is}`)}
     ${when(
       filter.leftListId,
       (id) => sql`

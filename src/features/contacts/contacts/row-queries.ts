@@ -23,7 +23,12 @@ export type ContactRow = {
   modified_at: Date
   list_ids: string[]
   left_list_ids: string[]
+  is_suppressed: boolean
 }
+
+/** Gets no mail: left, or is on the suppression list for whatever reason. */
+export const isBlacklisted = ({ status, is_suppressed }: ContactRow) =>
+  status === 'unsubscribed' || is_suppressed
 
 export const ContactShape = row<ContactRow>({
   id: text,
@@ -43,7 +48,20 @@ export const ContactShape = row<ContactRow>({
   modified_at: time,
   list_ids: texts,
   left_list_ids: texts,
+  is_suppressed: bool,
 })
+
+/**
+ * Whether the address of c is on the suppression list, also as that of an erased person. Single values and not exists:
+ * the planner would rather read the whole list than look up the few contacts of a page.
+ */
+export const isSuppressed = sql`
+  coalesce((select true from suppressions s where s.account_id = c.account_id and s.email = c.email),
+           (select true
+              from suppressions s
+             where s.account_id = c.account_id
+               and s.email = erased_name(c.email, (select address_key from installation))),
+           false)`
 
 /** Of contacts under the name c. */
 export const contactColumns = sql`
@@ -56,4 +74,5 @@ export const contactColumns = sql`
   array(select u.list_id
           from list_unsubscriptions u
          where u.account_id = c.account_id and u.contact_id = c.id
-         order by u.list_id) as left_list_ids`
+         order by u.list_id) as left_list_ids,
+  ${isSuppressed} as is_suppressed`

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { calculatorOf } from '../attributes/calculate.ts'
-import type { ContactRow } from './row-queries.ts'
+import { type ContactRow, isBlacklisted } from './row-queries.ts'
 
 const Text = Type.String()
 
@@ -39,7 +39,7 @@ function showContact(found: ContactRow): Static<typeof Contact> {
     id: Number(found.id),
     ...(found.email === null ? {} : { email: found.email }),
     ...(found.ext_id === null ? {} : { ext_id: found.ext_id }),
-    emailBlacklisted: found.status === 'unsubscribed',
+    emailBlacklisted: isBlacklisted(found),
     smsBlacklisted: found.sms_blacklisted,
     whatsappBlacklisted: false,
     status: found.status,

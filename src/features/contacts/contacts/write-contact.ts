@@ -6,11 +6,12 @@ import { newUuid } from '../../../kernel/id.ts'
 import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { deleteBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
-import { lift, suppress, unsuppress } from '../../suppressions/suppressions.ts'
+import { clearAddress, lift, suppress, unsuppress } from '../../suppressions/suppressions.ts'
 import type { Value } from '../attributes/values.ts'
 import { addMembers, removeMembers } from '../lists/member-queries.ts'
 import { holdLists } from '../lists/queries.ts'
 import { blockSenders } from './block-senders.ts'
+import { carrySuppression, comeOnto } from './carry-suppression.ts'
 import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
 import {
   type ContactFields,
@@ -68,6 +69,10 @@ export async function createContact(ctx: Writer, body: ContactBody): Promise<Cre
   const made = await insertContact(ctx.db, ctx.caller.accountId, rowOf(fields), ctx.now)
   if (made) {
     await record(ctx, made.id, { before: blank, after: fields, body })
+    // Many programs say so of everybody: of a new contact it takes back no bounce and no complaint.
+    if (body.emailBlacklisted === false && fields.email !== null)
+      await lift(ctx.db, { accountId: ctx.caller.accountId, email: fields.email }, ['manual', 'unsubscribe'])
+    await comeOnto(ctx, made.id, fields.email, body)
     return { id: Number(made.id), isNew: true }
   }
   const found = await lockContact(ctx.db, ctx.caller.accountId, ref)
@@ -93,7 +98,7 @@ export async function resubscribe(ctx: Ctx, ref: ContactRef): Promise<void> {
   const found = await holdContact(ctx, ref)
   const after: Plain = { ...plainOf(found), status: 'subscribed' }
   await save(ctx, found, after, {})
-  if (found.email !== null) await lift(ctx.db, { accountId: ctx.caller.accountId, email: found.email })
+  await clear(ctx, found.email)
 }
 
 /** Takes an address off the suppression list; a contact that has it is subscribed again. */
@@ -128,7 +133,10 @@ async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: Cont
   const after = applied(plainOf(found), wanted, body)
   const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(after))
   if (holders.some(({ id }) => id !== found.id)) throw await takenBy(ctx, after, 'update', found.id)
+  if (after.email !== found.email) await carrySuppression(ctx, found.email, after.email)
   await save(ctx, found, after, body)
+  if (after.email !== found.email) await comeOnto(ctx, found.id, after.email, body)
+  if (body.emailBlacklisted === false) await clear(ctx, after.email)
 }
 
 async function save(ctx: Writer, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
@@ -145,6 +153,7 @@ function plainOf(found: ContactRow): Plain {
     modified_at: _m,
     list_ids: _l,
     left_list_ids: _u,
+    is_suppressed: _s,
     ...plain
   } = found
   return plain
@@ -192,8 +201,10 @@ async function record(ctx: Writer, id: string, { before, after, body }: Step): P
   await recordConsent(ctx, id, before, after)
   for (const listId of sorted(body.listIds)) await addMembers(ctx.db, { accountId, listId }, [id], ctx.now)
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
-  if (typeof body.emailBlacklisted === 'boolean' && after.email !== null)
-    await blacklist(ctx, after.email, body.emailBlacklisted)
+  if (body.emailBlacklisted && after.email !== null) {
+    const why = { reason: 'manual', source: 'contact', messageId: null, at: ctx.now } as const
+    await suppress(ctx.db, { accountId, email: after.email }, why)
+  }
   if (body.smtpBlacklistSender)
     await blockSenders({ db: ctx.db, accountId, now: ctx.now }, after.email, body.smtpBlacklistSender)
 }
@@ -250,8 +261,6 @@ async function recordConsent(ctx: Writer, contactId: string, before: Plain, afte
   })
 }
 
-async function blacklist(ctx: Writer, email: string, isBlacklisted: boolean): Promise<void> {
-  const ref = { accountId: ctx.caller.accountId, email }
-  if (!isBlacklisted) await lift(ctx.db, ref, ['manual', 'unsubscribe'])
-  else await suppress(ctx.db, ref, { reason: 'manual', source: 'contact', messageId: null, at: ctx.now })
+async function clear({ db, caller }: Writer, email: string | null): Promise<void> {
+  if (email !== null) await clearAddress(db, { accountId: caller.accountId, email })
 }

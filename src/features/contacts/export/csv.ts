@@ -1,6 +1,6 @@
 // Lines of an export: separated by semicolons, as the provider's files are, and harmless when a spreadsheet opens them.
 import type { Value } from '../attributes/values.ts'
-import type { ContactRow } from '../contacts/row-queries.ts'
+import { type ContactRow, isBlacklisted } from '../contacts/row-queries.ts'
 
 /** What a column is called and what stands in it. */
 export type Cell = string | number | boolean | null | undefined
@@ -11,6 +11,7 @@ const ownCells: Record<string, (contact: ContactRow) => Cell> = {
   EXT_ID: ({ ext_id }) => ext_id,
   SMS: ({ sms }) => sms,
   STATUS: ({ status }) => status,
+  EMAIL_BLACKLISTED: isBlacklisted,
   TAGS: ({ tags }) => tags.join(','),
   LIST_IDS: ({ list_ids }) => list_ids.join(','),
   CONSENT_DATE: ({ consent_date }) => consent_date?.toISOString(),

@@ -89,7 +89,8 @@ describe('an export', () => {
     assert.equal(cells.EMAIL, 'ann@example.com')
     assert.deepEqual([cells.FIRSTNAME, cells.LASTNAME], ['Ann; "the" one', `'=HYPERLINK("x")`])
     assert.deepEqual([cells.SMS, cells.EXT_ID, cells.LIST_IDS], ['33612345678', 'x1', String(list.id)])
-    assert.deepEqual([cells.STATUS, cells.CONSENT_SOURCE], ['subscribed', 'shop'])
+    const standing = [cells.STATUS, cells.EMAIL_BLACKLISTED, cells.CONSENT_SOURCE]
+    assert.deepEqual(standing, ['subscribed', 'false', 'shop'])
     assert.equal((await app.call('HEAD', new URL(done.export_url).pathname, { key: null })).status, 200)
   })
 
@@ -120,6 +121,9 @@ describe('an export', () => {
     assert.equal(await of({ actionForContacts: 'unsubscribed' }), 'b')
     assert.equal(await of({ actionForContacts: 'unsubscribedPerList', listId }), 'd')
     assert.equal(await of({ segmentId: segment.id }), 'a')
+    await call('POST', '/api/v1/suppressions', { email: 'c@example.com' })
+    assert.equal(await of({ actionForContacts: 'subscribed' }), 'ad')
+    assert.equal(await of({ actionForContacts: 'unsubscribed' }), 'bc')
   })
 
   test('goes on where it stopped, whoever goes on, and has everybody once', async () => {

@@ -31,8 +31,8 @@ async function filterOf(db: Db, accountId: string, filter: ExportFilter): Promis
   const segment = segmentId === undefined ? undefined : await findSegment(db, accountId, segmentId)
   const isGone = segmentId !== undefined && !segment
   return {
-    status,
     leftListId,
+    ...(status && { isBlacklisted: status === 'unsubscribed' }),
     ...(listId === undefined ? {} : { listIds: [listId] }),
     ...(segment && { segment: conditionOf(segment) }),
     ...(isGone && { ids: [] }),

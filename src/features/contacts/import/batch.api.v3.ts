@@ -5,6 +5,7 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
+import { erasedStays } from '../../suppressions/suppressions.ts'
 import { ContactBody } from '../contacts/contact-body.ts'
 import { readRef } from '../contacts/read-ref.ts'
 import { changeContact, contactExists } from '../contacts/write-contact.ts'
@@ -38,7 +39,7 @@ export const batchContactsV3 = operation({
   secret: ['contacts'],
   status: 204,
   reply: Type.Null(),
-  refusals: [notFound, contactExists],
+  refusals: [notFound, contactExists, erasedStays],
 }).run(async (ctx, { body }) => {
   for (const [i, entry] of body.contacts.entries()) await changeNamed(ctx, entry, `contacts[${i}]`)
   return null

@@ -2,6 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql } from '../../../kernel/sql.ts'
+import { isUnsubscription } from '../../suppressions/queries.ts'
 import type { Consent, KnownContact } from './apply-rows.ts'
 
 const Known = row<KnownContact>({
@@ -56,7 +57,7 @@ const Made = row<{ id: string; email: string | null; ext_id: string | null; sms:
   sms: maybe(text),
 })
 
-/** Gives fewer than asked for when others made one of them meanwhile. */
+/** Gives fewer than asked for when others made one of them meanwhile. Who left before is not subscribed again. */
 export function insertContacts(
   db: Db,
   { accountId, importId }: { accountId: string; importId: string },
@@ -69,8 +70,11 @@ export function insertContacts(
     insert into contacts
       (account_id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source,
        created_at, modified_at, import_id)
-    select ${accountId}, n.email, n.ext_id, n.sms, n.status, n.sms_blacklisted, n.attributes, n.consent_date,
-           n.consent_source, ${at}, ${at}, ${importId}
+    select ${accountId}, n.email, n.ext_id, n.sms,
+           coalesce((select 'unsubscribed'
+                       from suppressions s
+                      where s.account_id = ${accountId} and s.email = n.email and ${isUnsubscription}), n.status),
+           n.sms_blacklisted, n.attributes, n.consent_date, n.consent_source, ${at}, ${at}, ${importId}
       from json_to_recordset(${JSON.stringify(contacts)}::json)
            as n (email text, ext_id text, sms text, status text, sms_blacklisted boolean, attributes jsonb,
                  consent_date timestamptz, consent_source text)

@@ -248,6 +248,15 @@ describe('an import', () => {
     assert.deepEqual(change, { attribute: 'STATUS', new_value: 'unsubscribed' })
   })
 
+  test('does not subscribe anew who left before', async () => {
+    const one = await account()
+    await imported(one, { fileBody: 'EMAIL\na@example.com', emailBlacklist: true })
+    await query('delete from contacts where account_id = $1', [one.accountId])
+    await imported(one, { fileBody: 'EMAIL\na@example.com\nb@example.com' })
+    const statuses = (await contactsOf(one)).map(({ status }) => status)
+    assert.deepEqual(statuses, ['unsubscribed', 'subscribed'])
+  })
+
   test('makes a new list, in a folder if one is named', async () => {
     const one = await account()
     const [folder] = await query(

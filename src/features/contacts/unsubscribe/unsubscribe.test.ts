@@ -213,6 +213,16 @@ describe('what the check says', () => {
       assert.equal((await get(pathOf(token))).body.status, 'unsubscribed')
     }
   })
+
+  test('a person who left can come back after their contact was made again', async () => {
+    const token = { accountId, email: 'again@example.com' }
+    await unsubscribe(db, token, at)
+    await app.call('POST', '/v3/contacts', { body: { email: token.email } })
+    assert.equal((await look(db, accountId, token.email)).status, 'unsubscribed')
+    await resubscribe(db, token, at)
+    const back = await look(db, accountId, token.email)
+    assert.deepEqual([back.status, back.suppression], ['subscribed', null])
+  })
 })
 
 test('a form is taken like any other body, whatever is in it', async () => {

@@ -1,0 +1,38 @@
+// What stands against writing to a person, when their contact comes onto an address.
+import type { Db } from '../../../kernel/db.ts'
+import { newUuid } from '../../../kernel/id.ts'
+import { copySuppression, findUnsubscription } from '../../suppressions/queries.ts'
+import { changeStatus } from '../unsubscribe/queries.ts'
+import type { ContactBody } from './contact-body.ts'
+import { insertChanges } from './trail-queries.ts'
+
+type Writer = { db: Db; now: Date; caller: { accountId: string } }
+
+/** What the person said goes along; a bounce was the old mailbox's. */
+export async function carrySuppression(ctx: Writer, from: string | null, to: string | null): Promise<void> {
+  if (from === null || to === null) return
+  const ref = { accountId: ctx.caller.accountId, email: from }
+  await copySuppression(ctx.db, ref, { email: to, id: newUuid(), at: ctx.now })
+}
+
+/** Whoever left has left, whichever contact the address belongs to by now. */
+export async function comeOnto(
+  { db, now, caller: { accountId } }: Writer,
+  contactId: string,
+  email: string | null,
+  { emailBlacklisted }: ContactBody,
+): Promise<void> {
+  if (email === null || typeof emailBlacklisted === 'boolean') return
+  const left = await findUnsubscription(db, { accountId, email })
+  if (!left || !(await changeStatus(db, { accountId, contactId }, 'unsubscribed', now))) return
+  // The reason as its source: what the person did is theirs to take back.
+  await insertChanges(db, { accountId, at: now, source: left.reason }, [
+    {
+      id: newUuid(),
+      contact_id: contactId,
+      attribute: 'STATUS',
+      old_value: 'subscribed',
+      new_value: 'unsubscribed',
+    },
+  ])
+}
