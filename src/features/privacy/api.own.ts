@@ -19,6 +19,7 @@ export const exportContactOwn = operation({
   query: closed({ email: Email }),
   reply: closed({
     email: Type.String(),
+    former_addresses: Rows,
     exported_at: Time,
     contact: orNull(Type.Object({})),
     history: Rows,

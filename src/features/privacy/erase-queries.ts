@@ -1,14 +1,19 @@
 // Everything about one person, table by table. Called in one transaction, which ends with the address as a hash.
-// Where a text is searched for the address, the plain search comes before the pattern, which takes far longer.
+// Where a text is searched for the addresses, the plain search comes before the pattern, which takes far longer.
 import type { Db } from '../../kernel/db.ts'
 import { int, maybe, row, text } from '../../kernel/row.ts'
-import { sql, when } from '../../kernel/sql.ts'
+import { type Sql, sql, when } from '../../kernel/sql.ts'
 
 export type Person = {
   accountId: string
+  /** Under which the contact is found. */
   email: string
-  /** The address as a regular expression, for texts that it stands in. */
+  /** With those that the contact had before. */
+  emails: string[]
+  /** The addresses as a regular expression, for texts that they stand in. */
   pattern: string
+  /** What such a text is like, in lower case. */
+  likes: string[]
   /** The contact's telephone number. */
   phone: string | null
 }
@@ -17,13 +22,25 @@ export type LinePage = { after: string | undefined; limit: number }
 
 const contactId = ({ accountId, email }: Person) =>
   sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
-const messageIds = ({ accountId, email }: Person) =>
-  sql`(select id from messages where account_id = ${accountId} and recipient = ${email})`
+const messageIds = ({ accountId, emails }: Person) =>
+  sql`(select id from messages where account_id = ${accountId} and recipient = any(${emails}::text[]))`
+
+/** In a case, because the planner may ask what is joined by "and" in any order. */
+export const isAbout = (written: Sql, { likes, pattern }: Pick<Person, 'likes' | 'pattern'>) =>
+  sql`case when lower(${written}) like any(${likes}::text[]) then ${written} ~* ${pattern} else false end`
+
+/** The addresses and the telephone number. */
+export const namesOf = ({ emails, phone }: Pick<Person, 'emails' | 'phone'>) =>
+  phone === null ? emails : [...emails, phone]
 
 /** Waits for what is being recorded about them; what comes later finds no message. */
-export function lockMessages(db: Db, { accountId, email }: Person) {
+export function lockMessages(db: Db, { accountId, emails }: Person) {
   return db.run(sql`
-    select 1 from messages where account_id = ${accountId} and recipient = ${email} order by id for update`)
+    select 1
+      from messages
+     where account_id = ${accountId} and recipient = any(${emails}::text[])
+     order by id
+       for update`)
 }
 
 export function eraseHistory(db: Db, who: Person) {
@@ -61,7 +78,7 @@ export function eraseRuns(db: Db, who: Person) {
   return db.run(sql`
     delete from automation_runs
      where account_id = ${who.accountId}
-       and (email = ${who.email} or contact_id = ${contactId(who)})`)
+       and (email = any(${who.emails}::text[]) or contact_id = ${contactId(who)})`)
 }
 
 export function eraseContactRow(db: Db, { accountId, email }: Person) {
@@ -92,8 +109,8 @@ export function eraseFromCopies(db: Db, who: Person) {
      where m.account_id = ${who.accountId}
        and m.message_id in (select message_id
                               from messages
-                             where account_id = ${who.accountId} and recipient = ${who.email})
-       and m.recipient <> ${who.email}
+                             where account_id = ${who.accountId} and recipient = any(${who.emails}::text[]))
+       and m.recipient <> all(${who.emails}::text[])
        and b.message_id = m.id
        and b.parts is not null`)
 }
@@ -103,30 +120,35 @@ export function eraseBodies(db: Db, who: Person) {
     delete from message_bodies where account_id = ${who.accountId} and message_id in ${messageIds(who)}`)
 }
 
-export function eraseCaptured(db: Db, { accountId, email }: Person) {
-  return db.run(sql`delete from captured_messages where account_id = ${accountId} and recipient = ${email}`)
-}
-
-export function eraseMessages(db: Db, { accountId, email }: Person) {
-  return db.run(sql`delete from messages where account_id = ${accountId} and recipient = ${email}`)
-}
-
-export function eraseSoftBounces(db: Db, { accountId, email }: Person) {
-  return db.run(sql`delete from soft_bounces where account_id = ${accountId} and email = ${email}`)
-}
-
-export function eraseBlockedSenders(db: Db, { accountId, email }: Person) {
+export function eraseCaptured(db: Db, { accountId, emails }: Person) {
   return db.run(sql`
-    delete from blocked_senders where account_id = ${accountId} and ${email} in (email, sender)`)
+    delete from captured_messages where account_id = ${accountId} and recipient = any(${emails}::text[])`)
+}
+
+export function eraseMessages(db: Db, { accountId, emails }: Person) {
+  return db.run(sql`
+    delete from messages where account_id = ${accountId} and recipient = any(${emails}::text[])`)
+}
+
+export function eraseSoftBounces(db: Db, { accountId, emails }: Person) {
+  return db.run(sql`
+    delete from soft_bounces where account_id = ${accountId} and email = any(${emails}::text[])`)
+}
+
+export function eraseBlockedSenders(db: Db, { accountId, emails }: Person) {
+  return db.run(sql`
+    delete from blocked_senders
+     where account_id = ${accountId}
+       and (email = any(${emails}::text[]) or sender = any(${emails}::text[]))`)
 }
 
 /** What was spent stays in the sums, and an identifier keeps it from being counted again. */
-export function eraseFromConversions(db: Db, { accountId, email, pattern }: Person) {
+export function eraseFromConversions(db: Db, { accountId, emails, pattern }: Person) {
   return db.run(sql`
     update conversions
        set email = null, external_id = case when external_id ~* ${pattern} then null else external_id end
      where account_id = ${accountId}
-       and email = ${email}`)
+       and email = any(${emails}::text[])`)
 }
 
 /** After the contact, whose deletion may have been queued a moment ago. */
@@ -134,34 +156,37 @@ export function eraseQueuedWebhooks(db: Db, who: Person) {
   return db.run(sql`
     delete from webhook_queue
      where account_id = ${who.accountId}
-       and (email in (${who.email}, ${who.phone}) or message_id = any(array${messageIds(who)}))`)
+       and (email = any(${namesOf(who)}::text[]) or message_id = any(array${messageIds(who)}))`)
 }
 
 export function eraseWebhooks(db: Db, who: Person) {
   return db.run(sql`
     delete from webhook_deliveries
      where account_id = ${who.accountId}
-       and (email in (${who.email}, ${who.phone}) or message_id = any(array${messageIds(who)}))`)
+       and (email = any(${namesOf(who)}::text[]) or message_id = any(array${messageIds(who)}))`)
 }
 
-export function eraseOptins(db: Db, { accountId, email }: Person) {
-  return db.run(sql`delete from double_optins where account_id = ${accountId} and email = ${email}`)
+export function eraseOptins(db: Db, { accountId, emails }: Person) {
+  return db.run(sql`
+    delete from double_optins where account_id = ${accountId} and email = any(${emails}::text[])`)
 }
 
 /** Also one that the account sends from: whoever erases it says that it is a person's. */
-export function eraseSenders(db: Db, { accountId, email }: Person) {
-  return db.run(sql`delete from senders where account_id = ${accountId} and lower(email) = ${email}`)
+export function eraseSenders(db: Db, { accountId, emails }: Person) {
+  return db.run(sql`
+    delete from senders where account_id = ${accountId} and lower(email) = any(${emails}::text[])`)
 }
 
 const LinesErased = row<{ last: string | null; erased: number }>({ last: maybe(text), erased: int })
 
 /** The next so many lines of the log, by their order; `last` is where to go on, null at the end. */
-export function eraseFromLines(db: Db, { accountId, email, pattern }: Person, page: LinePage) {
+export function eraseFromLines(db: Db, who: Person, page: LinePage) {
+  const { accountId, pattern } = who
   return db.one(
     LinesErased,
     sql`
     with page as materialized (
-      select id, strpos(lower(params::text), ${email}) > 0 and params::text ~* ${pattern} as is_about
+      select id, ${isAbout(sql`params::text`, who)} as is_about
         from audit_lines
        where account_id = ${accountId}
          ${when(page.after, (after) => sql`and id > ${after}`)}
@@ -178,10 +203,9 @@ export function eraseFromLines(db: Db, { accountId, email, pattern }: Person, pa
   )
 }
 
-export function eraseReplies(db: Db, { accountId, email, pattern }: Person) {
+export function eraseReplies(db: Db, who: Person) {
   return db.run(sql`
-    delete from idempotency_keys
-     where account_id = ${accountId} and strpos(lower(reply), ${email}) > 0 and reply ~* ${pattern}`)
+    delete from idempotency_keys where account_id = ${who.accountId} and ${isAbout(sql`reply`, who)}`)
 }
 
 export function eraseFromImports(db: Db, { accountId, pattern }: Person) {
@@ -193,33 +217,37 @@ export function eraseFromImports(db: Db, { accountId, pattern }: Person) {
 }
 
 /** What is not worked off yet: the row is then faulty, having no address. */
-export function eraseFromChunks(db: Db, { accountId, email, pattern }: Person) {
+export function eraseFromChunks(db: Db, who: Person) {
   return db.run(sql`
     update process_chunks
-       set rows = regexp_replace(rows::text, ${pattern}, '[erased]', 'gi')::json
-     where account_id = ${accountId}
-       and strpos(lower(rows::text), ${email}) > 0
-       and rows::text ~* ${pattern}`)
+       set rows = regexp_replace(rows::text, ${who.pattern}, '[erased]', 'gi')::json
+     where account_id = ${who.accountId}
+       and ${isAbout(sql`rows::text`, who)}`)
 }
 
-export function eraseUnsuppression(db: Db, { email }: Person) {
-  return db.run(sql`delete from upstream_unsuppressions where email = ${email}`)
+export function eraseUnsuppression(db: Db, { emails }: Person) {
+  return db.run(sql`delete from upstream_unsuppressions where email = any(${emails}::text[])`)
 }
 
-/** The address gives way to its hash; why it was suppressed stays. */
-export async function keepHash(db: Db, { accountId, email }: Person, made: { id: string; at: Date }) {
+type Made = { newId: () => string; at: Date }
+
+/** Each address gives way to its hash; why it was suppressed stays. */
+export async function keepHashes(db: Db, { accountId, emails }: Person, { newId, at }: Made) {
   const replaced = await db.run(sql`
-    update suppressions
-       set email = erased_name(${email}), message_id = null, source = 'erasure'
+    update suppressions s
+       set email = erased_name(s.email), message_id = null, source = 'erasure'
      where account_id = ${accountId}
-       and email = ${email}
+       and email = any(${emails}::text[])
        and not exists (select 1
-                         from suppressions
-                        where account_id = ${accountId} and email = erased_name(${email}))`)
-  await db.run(sql`delete from suppressions where account_id = ${accountId} and email = ${email}`)
+                         from suppressions e
+                        where e.account_id = ${accountId} and e.email = erased_name(s.email))`)
+  await db.run(
+    sql`delete from suppressions where account_id = ${accountId} and email = any(${emails}::text[])`,
+  )
   await db.run(sql`
     insert into suppressions (account_id, email, reason, source, created_at, id)
-    values (${accountId}, erased_name(${email}), 'manual', 'erasure', ${made.at}, ${made.id})
+    select ${accountId}, erased_name(n.email), 'manual', 'erasure', ${at}, n.id
+      from unnest(${emails}::text[], ${emails.map(newId)}::uuid[]) as n (email, id)
     on conflict (account_id, email) do nothing`)
   return replaced
 }

@@ -1,16 +1,14 @@
 import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
-import type { LinePage } from './erase-queries.ts'
+import { isAbout, type LinePage, namesOf, type Person } from './erase-queries.ts'
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
-type Who = { accountId: string; email: string; pattern: string; phone: string | null }
-
-const contactId = ({ accountId, email }: Who) =>
+const contactId = ({ accountId, email }: Person) =>
   sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
 
-export function exportContact(db: Db, { accountId, email }: Who) {
+export function exportContact(db: Db, { accountId, email }: Person) {
   return db.one(
     Rows,
     sql`
@@ -20,7 +18,7 @@ export function exportContact(db: Db, { accountId, email }: Who) {
   )
 }
 
-export function exportHistory(db: Db, who: Who) {
+export function exportHistory(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
@@ -30,7 +28,7 @@ export function exportHistory(db: Db, who: Who) {
   )
 }
 
-export function exportConsents(db: Db, who: Who) {
+export function exportConsents(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
@@ -40,7 +38,7 @@ export function exportConsents(db: Db, who: Who) {
   )
 }
 
-export function exportLists(db: Db, who: Who) {
+export function exportLists(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
@@ -51,7 +49,7 @@ export function exportLists(db: Db, who: Who) {
   )
 }
 
-export function exportLeftLists(db: Db, who: Who) {
+export function exportLeftLists(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
@@ -63,7 +61,7 @@ export function exportLeftLists(db: Db, who: Who) {
 }
 
 /** With their contents and events; attachments by name and size. */
-export function exportMessages(db: Db, { accountId, email }: Who) {
+export function exportMessages(db: Db, { accountId, emails }: Person) {
   return db.one(
     Rows,
     sql`
@@ -78,11 +76,11 @@ export function exportMessages(db: Db, { accountId, email }: Who) {
                               where a.message_id = m.id)) order by m.id), '[]') as rows
       from messages m
       left join message_bodies b on b.message_id = m.id
-     where m.account_id = ${accountId} and m.recipient = ${email}`,
+     where m.account_id = ${accountId} and m.recipient = any(${emails}::text[])`,
   )
 }
 
-export function exportSuppression(db: Db, { accountId, email }: Who) {
+export function exportSuppression(db: Db, { accountId, email }: Person) {
   return db.one(
     Rows,
     sql`
@@ -92,53 +90,93 @@ export function exportSuppression(db: Db, { accountId, email }: Who) {
   )
 }
 
-export function exportSoftBounces(db: Db, { accountId, email }: Who) {
+/** What is kept by the address alone, of each that the contact had before. */
+export function exportFormer(db: Db, { accountId, email, emails }: Person) {
+  return db.one(
+    Rows,
+    sql`
+    select coalesce(json_agg(jsonb_build_object(
+             'email', n.email,
+             'suppression', (select to_jsonb(s) - 'account_id' - 'id' - 'email'
+                               from suppressions s
+                              where s.account_id = ${accountId} and s.email in (n.email, erased_name(n.email))
+                              limit 1),
+             'prospect', (select to_jsonb(p) - 'account_id'
+                            from outreach_prospects p
+                           where p.account_id = ${accountId} and p.email = n.email)) order by n.email), '[]') as rows
+      from unnest(${emails}::text[]) as n (email)
+     where n.email <> ${email}`,
+  )
+}
+
+const Former = row<{ email: string }>({ email: text })
+
+/** The addresses that the contact of this one had before, unless they are another contact's by now. */
+export function listFormer(db: Db, accountId: string, email: string) {
+  return db.many(
+    Former,
+    sql`
+    select distinct h.old_value #>> '{}' as email
+      from contacts c
+      join contact_history h on h.account_id = c.account_id and h.contact_id = c.id
+     where c.account_id = ${accountId}
+       and c.email = ${email}
+       and h.attribute = 'EMAIL'
+       and h.old_value is not null
+       and not exists (select 1
+                         from contacts o
+                        where o.account_id = ${accountId} and o.email = h.old_value #>> '{}')
+     order by 1`,
+  )
+}
+
+export function exportSoftBounces(db: Db, { accountId, emails }: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'email'), '[]') as rows
       from soft_bounces s
-     where account_id = ${accountId} and email = ${email}`,
+     where account_id = ${accountId} and email = any(${emails}::text[])`,
   )
 }
 
-export function exportBlockedSenders(db: Db, { accountId, email }: Who) {
+export function exportBlockedSenders(db: Db, { accountId, emails }: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(json_build_object('sender', sender, 'created_at', created_at) order by id), '[]') as rows
       from blocked_senders
-     where account_id = ${accountId} and email = ${email}`,
+     where account_id = ${accountId} and email = any(${emails}::text[])`,
   )
 }
 
-export function exportConversions(db: Db, { accountId, email }: Who) {
+export function exportConversions(db: Db, { accountId, emails }: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(c) - 'account_id' - 'email' order by c.id), '[]') as rows
       from conversions c
-     where account_id = ${accountId} and email = ${email}`,
+     where account_id = ${accountId} and email = any(${emails}::text[])`,
   )
 }
 
-export function exportOptins(db: Db, { accountId, email }: Who) {
+export function exportOptins(db: Db, { accountId, emails }: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(o) - 'account_id' - 'key_id' - 'id' order by o.created_at), '[]') as rows
       from double_optins o
-     where account_id = ${accountId} and email = ${email}`,
+     where account_id = ${accountId} and email = any(${emails}::text[])`,
   )
 }
 
-export function exportSenders(db: Db, { accountId, email }: Who) {
+export function exportSenders(db: Db, { accountId, emails }: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'code_hash' - 'tries_left' order by s.id), '[]') as rows
       from senders s
-     where account_id = ${accountId} and lower(email) = ${email}`,
+     where account_id = ${accountId} and lower(email) = any(${emails}::text[])`,
   )
 }
 
@@ -148,14 +186,14 @@ const Lines = row<{ last: string | null; rows: Record<string, unknown>[] }>({
 })
 
 /** Of the next so many lines of the log those that name the person; `last` is where to go on, null at the end. */
-export function exportLines(db: Db, { accountId, email, pattern }: Who, page: LinePage) {
+export function exportLines(db: Db, who: Person, page: LinePage) {
   return db.one(
     Lines,
     sql`
     with page as materialized (
       select id, at, operation, params
         from audit_lines
-       where account_id = ${accountId}
+       where account_id = ${who.accountId}
          ${when(page.after, (after) => sql`and id > ${after}`)}
        order by id
        limit ${page.limit})
@@ -163,11 +201,11 @@ export function exportLines(db: Db, { accountId, email, pattern }: Who, page: Li
            (select coalesce(json_agg(jsonb_build_object('at', l.at, 'operation', l.operation, 'params', l.params)
                                      order by l.id), '[]')
               from page l
-             where strpos(lower(l.params::text), ${email}) > 0 and l.params::text ~* ${pattern}) as rows`,
+             where ${isAbout(sql`l.params::text`, who)}) as rows`,
   )
 }
 
-export function exportCustomEvents(db: Db, who: Who) {
+export function exportCustomEvents(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
@@ -177,22 +215,25 @@ export function exportCustomEvents(db: Db, who: Who) {
   )
 }
 
-export function exportRuns(db: Db, who: Who) {
+export function exportRuns(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(r) - 'account_id' - 'key_id' order by r.id), '[]') as rows
       from automation_runs r
      where account_id = ${who.accountId}
-       and (email = ${who.email} or contact_id = ${contactId(who)})`,
+       and (email = any(${who.emails}::text[]) or contact_id = ${contactId(who)})`,
   )
 }
 
 /** What was told of them to others, and what is about to be. */
-export function exportWebhooks(db: Db, { accountId, email, phone }: Who) {
+export function exportWebhooks(db: Db, who: Person) {
+  const { accountId, emails } = who
   const about = sql`
-    (email in (${email}, ${phone})
-     or message_id = any(array(select id from messages where account_id = ${accountId} and recipient = ${email})))`
+    (email = any(${namesOf(who)}::text[])
+     or message_id = any(array(select id
+                                 from messages
+                                where account_id = ${accountId} and recipient = any(${emails}::text[]))))`
   return db.one(
     Rows,
     sql`

@@ -3,12 +3,12 @@ import type { Db } from '../../kernel/db.ts'
 import { json, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 
-type Who = { accountId: string; email: string }
+type Who = { accountId: string; email: string; emails: string[] }
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
-const prospectId = ({ accountId, email }: Who) =>
-  sql`(select id from outreach_prospects where account_id = ${accountId} and email = ${email})`
+const prospectIds = ({ accountId, emails }: Who) =>
+  sql`(select id from outreach_prospects where account_id = ${accountId} and email = any(${emails}::text[]))`
 
 export function exportProspect(db: Db, { accountId, email }: Who) {
   return db.one(
@@ -28,17 +28,17 @@ export function exportEnrollments(db: Db, who: Who) {
                                                 'next_step', e.next_step + 1, 'created_at', e.created_at)
                              order by e.created_at), '[]') as rows
       from outreach_enrollments e
-     where e.account_id = ${who.accountId} and e.prospect_id = ${prospectId(who)}`,
+     where e.account_id = ${who.accountId} and e.prospect_id in ${prospectIds(who)}`,
   )
 }
 
-export function exportOutreachMessages(db: Db, { accountId, email }: Who) {
+export function exportOutreachMessages(db: Db, { accountId, emails }: Who) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(m) - 'account_id' - 'leased_until' order by m.id), '[]') as rows
       from outreach_messages m
-     where account_id = ${accountId} and recipient = ${email}`,
+     where account_id = ${accountId} and recipient = any(${emails}::text[])`,
   )
 }
 
@@ -46,13 +46,15 @@ export function exportOutreachMessages(db: Db, { accountId, email }: Who) {
 export function eraseEnrollments(db: Db, who: Who) {
   return db.run(sql`
     delete from outreach_enrollments
-     where account_id = ${who.accountId} and prospect_id = ${prospectId(who)}`)
+     where account_id = ${who.accountId} and prospect_id in ${prospectIds(who)}`)
 }
 
-export function eraseOutreachMessages(db: Db, { accountId, email }: Who) {
-  return db.run(sql`delete from outreach_messages where account_id = ${accountId} and recipient = ${email}`)
+export function eraseOutreachMessages(db: Db, { accountId, emails }: Who) {
+  return db.run(sql`
+    delete from outreach_messages where account_id = ${accountId} and recipient = any(${emails}::text[])`)
 }
 
-export function eraseProspect(db: Db, { accountId, email }: Who) {
-  return db.run(sql`delete from outreach_prospects where account_id = ${accountId} and email = ${email}`)
+export function eraseProspect(db: Db, { accountId, emails }: Who) {
+  return db.run(sql`
+    delete from outreach_prospects where account_id = ${accountId} and email = any(${emails}::text[])`)
 }

@@ -3,14 +3,16 @@ import type { Db } from '../../kernel/db.ts'
 import { json, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 
-type Who = { accountId: string; email: string }
+type Who = { accountId: string; emails: string[] }
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
-const isTheirs = ({ accountId, email }: Who) => sql`
+const isTheirs = ({ accountId, emails }: Who) => sql`
   account_id = ${accountId}
-  and (sender = ${email}
-       or prospect_id = (select id from outreach_prospects where account_id = ${accountId} and email = ${email}))`
+  and (sender = any(${emails}::text[])
+       or prospect_id in (select id
+                            from outreach_prospects
+                           where account_id = ${accountId} and email = any(${emails}::text[])))`
 
 export function exportOutreachReplies(db: Db, who: Who) {
   return db.one(

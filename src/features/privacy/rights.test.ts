@@ -229,6 +229,50 @@ describe('exporting a person', () => {
   })
 })
 
+describe('a person who had another address before', () => {
+  const move = async (from: string, key: string) => {
+    const body = { attributes: { EMAIL: `new-${from}` } }
+    assert.equal((await app.call('PUT', `/v3/contacts/${from}`, { key, body })).status, 204)
+    return `new-${from}`
+  }
+
+  test('is exported and erased under all of them, and written to under none', async () => {
+    const { accountId, key, other } = await makeTraces('gina@example.com')
+    const conversion = { email: 'gina@example.com', amount: 5, currency: 'EUR' }
+    await app.call('POST', '/v3/conversions', { key, body: conversion })
+    await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gina@example.com' } })
+    const to = await move(await move('gina@example.com', key), key)
+    const { body: held } = await app.call('GET', `/api/v1/contacts/export?email=${to}`, { key })
+    assert.deepEqual([held.email, held.messages.length, held.conversions.length], [to, 2, 1])
+    const former = held.former_addresses.map(({ email }: { email: string }) => email)
+    assert.deepEqual(former, ['gina@example.com', 'new-gina@example.com'])
+    const [{ suppression, prospect }] = held.former_addresses
+    assert.deepEqual([suppression.reason, prospect], ['manual', null])
+    assert.match(suppression.created_at, /Z$/)
+    const { body, text: raw } = await erase(to, key)
+    assert.equal(body.erased?.messages, 2, raw)
+    assert.deepEqual(await tracesOf(accountId, 'gina@example.com'), await tracesOf(accountId, other))
+    for (const one of [to, ...former]) {
+      assert.equal((await send(one, key)).status, 422)
+      const kept = await app.call('DELETE', `/api/v1/suppressions/${one}`, { key })
+      assert.equal(kept.status, 409)
+    }
+    assert.equal((await send(other, key)).status, 202)
+  })
+
+  test('takes nothing along of an address that is somebody else’s by now', async () => {
+    const { key } = await makeTraces('hans@example.com')
+    const to = await move('hans@example.com', key)
+    await app.call('POST', '/v3/contacts', { key, body: { email: 'hans@example.com' } })
+    const { body: held } = await app.call('GET', `/api/v1/contacts/export?email=${to}`, { key })
+    assert.deepEqual([held.former_addresses, held.messages], [[], []])
+    assert.equal((await erase(to, key)).body.erased.messages, 0)
+    const theirs = await app.call('GET', '/api/v1/messages?to=hans@example.com', { key })
+    assert.equal(theirs.body.data.length, 2)
+    assert.equal((await send('hans@example.com', key)).status, 202)
+  })
+})
+
 test('every table with a column about a person is known to the export and the erasure', async () => {
   const Column = row<{ name: string; column: string }>({ name: text, column: text })
   const columns = await db.many(

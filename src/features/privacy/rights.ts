@@ -12,15 +12,21 @@ import { present } from './present.ts'
 import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
-async function personOf(ctx: Ctx, given: string): Promise<erase.Person> {
+async function personOf({ db, caller: { accountId } }: Ctx, given: string): Promise<erase.Person> {
   const email = normalEmail(given)
   if (email === undefined)
     throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+  const former = await tell.listFormer(db, accountId, email)
+  const emails = [email, ...former.map((one) => one.email)]
+  const phone = await sms.findPhone(db, accountId, email)
+  return { accountId, email, emails, phone, ...searchesFor(emails) }
+}
+
+function searchesFor(emails: string[]): Pick<erase.Person, 'pattern' | 'likes'> {
   // Whole addresses only: ann@example.com does not stand in joann@example.com, nor in ann@example.com.au.
-  const literal = email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-  const pattern = `(?<![a-z0-9!#$%&'*+/=?^_\`{|}~.-])${literal}(?![a-z0-9-]|\\.[a-z0-9])`
-  const { accountId } = ctx.caller
-  return { accountId, email, pattern, phone: await sms.findPhone(ctx.db, accountId, email) }
+  const literals = emails.map((email) => email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  const pattern = `(?<![a-z0-9!#$%&'*+/=?^_\`{|}~.-])(?:${literals.join('|')})(?![a-z0-9-]|\\.[a-z0-9])`
+  return { pattern, likes: emails.map((email) => `%${email.replaceAll(/[\\%_]/g, '\\$&')}%`) }
 }
 
 export async function exportPerson(ctx: Ctx, given: string) {
@@ -31,6 +37,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
   const [contact = null] = await rows(tell.exportContact(ctx.db, who))
   return {
     email: who.email,
+    former_addresses: (await tell.exportFormer(ctx.db, who)).rows.map(presentFormer),
     exported_at: ctx.now.toISOString(),
     contact,
     history: await rows(tell.exportHistory(ctx.db, who)),
@@ -55,6 +62,15 @@ export async function exportPerson(ctx: Ctx, given: string) {
     enrollments: await rows(outreach.exportEnrollments(ctx.db, who)),
     outreach_messages: await rows(outreach.exportOutreachMessages(ctx.db, who)),
   }
+}
+
+/** What hangs on it has columns too. */
+function presentFormer({ email, ...kept }: Record<string, unknown>): Record<string, unknown> {
+  const columns = Object.entries(kept).map(([name, row]) => [
+    name,
+    row === null ? null : present([row as Record<string, unknown>])[0],
+  ])
+  return { email, ...Object.fromEntries(columns) }
 }
 
 const linesAtOnce = 20_000
@@ -139,6 +155,6 @@ export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Sourc
   erased.messages = await erase.eraseMessages(ctx.db, who)
   await erase.eraseUnsuppression(ctx.db, who)
   erased.sms_optout = await sms.keepPhoneHash(ctx.db, who, ctx.now)
-  erased.suppression = await erase.keepHash(ctx.db, who, { id: newUuid(), at: ctx.now })
+  erased.suppression = await erase.keepHashes(ctx.db, who, { newId: newUuid, at: ctx.now })
   return erased as Record<Source, number>
 }

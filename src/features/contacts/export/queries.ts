@@ -154,12 +154,12 @@ export function listFiles(db: Db, accountId: string) {
 
 const Found = row<{ number: number }>({ number: int })
 
-/** A page among these that names the address, also where it begins with what a spreadsheet would run. */
+/** A page among these that names the person, also where it begins with what a spreadsheet would run. */
 export function findInPages(
   db: Db,
   { accountId, id }: ProcessRef,
   { from, to }: { from: number; to: number },
-  { email, pattern }: { email: string; pattern: string },
+  { likes, pattern }: { likes: string[]; pattern: string },
 ) {
   return db.maybe(
     Found,
@@ -170,8 +170,10 @@ export function findInPages(
        and process_id = ${id}
        and number >= ${from}
        and number < ${to}
-       and strpos(lower(csv), ${email}) > 0
-       and (csv ~* ${pattern} or regexp_replace(csv, '''(?=[-=+@])', '', 'g') ~* ${pattern})
+       and case when lower(csv) like any(${likes}::text[])
+                then csv ~* ${pattern} or regexp_replace(csv, '''(?=[-=+@])', '', 'g') ~* ${pattern}
+                else false
+           end
      limit 1`,
   )
 }
