@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { makeApp } from '../../../test/app.ts'
+import { compile, sql } from '../../kernel/sql.ts'
+import { contactColumns } from './contacts/row-queries.ts'
 
 const app = await makeApp()
 const client = new pg.Pool({ connectionString: app.databaseUrl, max: 1 })
@@ -26,4 +28,41 @@ test('a row of an account that is new beside large ones is found by its key', as
   // As the database itself asks for every member of a list.
   const byId = await planOf(`select 1 from contacts where account_id = ${accountId} and id = 5 for key share`)
   assert.match(byId, /contacts_(pkey|id_key)/)
+})
+
+test('the contact that an address belonged to before is found by its key', async () => {
+  const { accountId } = await app.makeAccount()
+  await client.query(
+    `with made as (
+       insert into contacts (account_id, email, created_at, modified_at)
+       select $1, 'h' || n || '@example.com', now(), now() from generate_series(1, 20000) n
+       returning account_id, id, email)
+     insert into contact_history (account_id, contact_id, id, attribute, new_value, changed_at, source)
+     select account_id, id, gen_random_uuid(), 'EMAIL', to_jsonb(email), now(), 'api' from made`,
+    [accountId],
+  )
+  await client.query('analyze contact_history')
+  const plan = await planOf(
+    `select contact_id from contact_history
+      where account_id = ${accountId} and attribute = 'EMAIL' and old_value = to_jsonb('a@b.example'::text)
+      order by id desc limit 1`,
+  )
+  assert.match(plan, /contact_history_moved_idx/)
+})
+
+test('a page of contacts looks its addresses up in the suppression list and does not read all of it', async () => {
+  await client.query(
+    `insert into suppressions (account_id, email, reason, source, created_at, id)
+     select $1, 's' || n || '@example.com', 'manual', 'api', now(), gen_random_uuid() from generate_series(1, 20000) n`,
+    [app.accountId],
+  )
+  await client.query('analyze suppressions')
+  const { text, values } = compile(
+    sql`select ${contactColumns} from contacts c where c.account_id = ${app.accountId} order by c.id limit 50`,
+  )
+  const plan = await planOf(
+    values.reduce<string>((said, value, i) => said.replace(`$${i + 1}`, `'${value}'`), text),
+  )
+  assert.equal(plan.match(/Index (Only )?Scan using suppressions_(pkey|email_idx)/g)?.length, 2, plan)
+  assert.doesNotMatch(plan, /Seq Scan on suppressions/)
 })
