@@ -1,8 +1,7 @@
 // Everything about one person, table by table. Called in one transaction, which ends with the address as a hash.
 // Where a text is searched for the addresses, the plain search comes before the pattern, which takes far longer.
 import type { Db } from '../../kernel/db.ts'
-import { int, maybe, row, text } from '../../kernel/row.ts'
-import { type Sql, sql, when } from '../../kernel/sql.ts'
+import { type Sql, sql } from '../../kernel/sql.ts'
 
 export type Person = {
   accountId: string
@@ -16,9 +15,8 @@ export type Person = {
   likes: string[]
   /** The contact's telephone number. */
   phone: string | null
+  contactId: string | null
 }
-
-export type LinePage = { after: string | undefined; limit: number }
 
 const contactId = ({ accountId, email }: Person) =>
   sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
@@ -175,32 +173,6 @@ export function eraseOptins(db: Db, { accountId, emails }: Person) {
 export function eraseSenders(db: Db, { accountId, emails }: Person) {
   return db.run(sql`
     delete from senders where account_id = ${accountId} and lower(email) = any(${emails}::text[])`)
-}
-
-const LinesErased = row<{ last: string | null; erased: number }>({ last: maybe(text), erased: int })
-
-/** The next so many lines of the log, by their order; `last` is where to go on, null at the end. */
-export function eraseFromLines(db: Db, who: Person, page: LinePage) {
-  const { accountId, pattern } = who
-  return db.one(
-    LinesErased,
-    sql`
-    with page as materialized (
-      select id, ${isAbout(sql`params::text`, who)} as is_about
-        from audit_lines
-       where account_id = ${accountId}
-         ${when(page.after, (after) => sql`and id > ${after}`)}
-       order by id
-       limit ${page.limit}
-    ), erased as (
-      update audit_lines
-         set params = regexp_replace(params::text, ${pattern}, '[erased]', 'gi')::jsonb
-       where account_id = ${accountId}
-         and id = any(array(select id from page where is_about))
-      returning 1)
-    select (select id from page order by id offset ${page.limit - 1}) as last,
-           (select count(*)::int from erased) as erased`,
-  )
 }
 
 export function eraseReplies(db: Db, who: Person) {

@@ -1,7 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
-import { json, maybe, row, text } from '../../kernel/row.ts'
-import { sql, when } from '../../kernel/sql.ts'
-import { isAbout, type LinePage, namesOf, type Person } from './erase-queries.ts'
+import { json, row, text } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { namesOf, type Person } from './erase-queries.ts'
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
@@ -177,31 +177,6 @@ export function exportSenders(db: Db, { accountId, emails }: Person) {
     select coalesce(json_agg(to_jsonb(s) - 'account_id' - 'code_hash' - 'tries_left' order by s.id), '[]') as rows
       from senders s
      where account_id = ${accountId} and lower(email) = any(${emails}::text[])`,
-  )
-}
-
-const Lines = row<{ last: string | null; rows: Record<string, unknown>[] }>({
-  last: maybe(text),
-  rows: json(),
-})
-
-/** Of the next so many lines of the log those that name the person; `last` is where to go on, null at the end. */
-export function exportLines(db: Db, who: Person, page: LinePage) {
-  return db.one(
-    Lines,
-    sql`
-    with page as materialized (
-      select id, at, operation, params
-        from audit_lines
-       where account_id = ${who.accountId}
-         ${when(page.after, (after) => sql`and id > ${after}`)}
-       order by id
-       limit ${page.limit})
-    select (select id from page order by id offset ${page.limit - 1}) as last,
-           (select coalesce(json_agg(jsonb_build_object('at', l.at, 'operation', l.operation, 'params', l.params)
-                                     order by l.id), '[]')
-              from page l
-             where ${isAbout(sql`l.params::text`, who)}) as rows`,
   )
 }
 

@@ -4,6 +4,7 @@ import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
+import { eraseLog, exportLog } from './action-log.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
 import * as outreach from './outreach-queries.ts'
@@ -18,8 +19,8 @@ async function personOf({ db, caller: { accountId } }: Ctx, given: string): Prom
     throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
   const former = await tell.listFormer(db, accountId, email)
   const emails = [email, ...former.map((one) => one.email)]
-  const phone = await sms.findPhone(db, accountId, email)
-  return { accountId, email, emails, phone, ...searchesFor(emails) }
+  const { id: contactId, sms: phone } = await sms.findContact(db, accountId, email)
+  return { accountId, email, emails, phone, contactId, ...searchesFor(emails) }
 }
 
 function searchesFor(emails: string[]): Pick<erase.Person, 'pattern' | 'likes'> {
@@ -33,7 +34,6 @@ export async function exportPerson(ctx: Ctx, given: string) {
   const who = await personOf(ctx, given)
   const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>, prefix?: string) =>
     present((await asked).rows, prefix)
-  const lines = await throughLog((page) => tell.exportLines(ctx.db, who, page))
   const [contact = null] = await rows(tell.exportContact(ctx.db, who))
   return {
     email: who.email,
@@ -51,7 +51,7 @@ export async function exportPerson(ctx: Ctx, given: string) {
     outreach_replies: await rows(exportOutreachReplies(ctx.db, who)),
     conversions: await rows(tell.exportConversions(ctx.db, who)),
     double_optins: await rows(tell.exportOptins(ctx.db, who)),
-    action_log: present(lines.flatMap(({ rows }) => rows)),
+    action_log: present(await exportLog(ctx.db, who)),
     custom_events: await rows(tell.exportCustomEvents(ctx.db, who), 'evt'),
     automation_runs: await rows(tell.exportRuns(ctx.db, who), 'run'),
     senders: await rows(tell.exportSenders(ctx.db, who)),
@@ -71,26 +71,6 @@ function presentFormer({ email, ...kept }: Record<string, unknown>): Record<stri
     row === null ? null : present([row as Record<string, unknown>])[0],
   ])
   return { email, ...Object.fromEntries(columns) }
-}
-
-const linesAtOnce = 20_000
-
-/** The log may be longer than one statement can go through in its time. */
-async function throughLog<T extends { last: string | null }>(
-  read: (page: erase.LinePage) => Promise<T>,
-): Promise<T[]> {
-  const pages: T[] = []
-  for (let after: string | undefined | null; after !== null; ) {
-    const page: T = await read({ after, limit: linesAtOnce })
-    pages.push(page)
-    after = page.last
-  }
-  return pages
-}
-
-async function eraseFromActionLog(db: Ctx['db'], who: erase.Person): Promise<number> {
-  const pages = await throughLog((page) => erase.eraseFromLines(db, who, page))
-  return pages.reduce((sum, { erased }) => sum + erased, 0)
 }
 
 const pagesAtOnce = 50
@@ -135,7 +115,7 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['enrollments', outreach.eraseEnrollments],
   ['outreach_messages', outreach.eraseOutreachMessages],
   ['prospect', outreach.eraseProspect],
-  ['action_log', eraseFromActionLog],
+  ['action_log', eraseLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],
   ['imports_under_way', erase.eraseFromChunks],

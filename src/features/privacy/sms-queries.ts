@@ -5,14 +5,14 @@ import { sql } from '../../kernel/sql.ts'
 
 type Who = { accountId: string; phone: string | null }
 
-const Phone = row<{ sms: string | null }>({ sms: maybe(text) })
+const Found = row<{ id: string; sms: string | null }>({ id: text, sms: maybe(text) })
 
-export async function findPhone(db: Db, accountId: string, email: string): Promise<string | null> {
+export async function findContact(db: Db, accountId: string, email: string) {
   const found = await db.maybe(
-    Phone,
-    sql`select sms from contacts where account_id = ${accountId} and email = ${email}`,
+    Found,
+    sql`select id, sms from contacts where account_id = ${accountId} and email = ${email}`,
   )
-  return found?.sms ?? null
+  return found ?? { id: null, sms: null }
 }
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })

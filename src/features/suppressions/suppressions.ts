@@ -64,11 +64,11 @@ export async function lift(db: Db, ref: SuppressionRef, of: readonly Reason[] = 
   return true
 }
 
-/** Takes an address off the list for good; refused where it is that of an erased person. */
-export async function clearAddress(db: Db, ref: SuppressionRef): Promise<void> {
-  await lift(db, ref)
-  const [kept] = await listSuppressions(db, ref.accountId, { email: ref.email, limit: 1 })
-  if (kept) throw erasedStays({ param: 'email' })
+/** The same, refused where it is that of an erased person. */
+export async function liftKnown(db: Db, ref: SuppressionRef, of: readonly Reason[] = reasons): Promise<void> {
+  await lift(db, ref, of)
+  const kept = await listSuppressions(db, ref.accountId, { email: ref.email, limit: 2 })
+  if (kept.some(({ email }) => email !== ref.email)) throw erasedStays({ param: 'email' })
 }
 
 type Bounced = { email?: string; since?: Date; until?: Date }

@@ -68,12 +68,16 @@ describe('a contact whose address is suppressed', () => {
     assert.equal((await get(erased)).emailBlacklisted, true)
   })
 
-  test('is opened by emailBlacklisted: false and by resubscribing, whatever the reason', async () => {
+  test('is opened by emailBlacklisted: false if it was somebody’s decision, by resubscribing anyway', async () => {
     for (const reason of reasons) {
       const email = await make()
       await block(email, reason)
       assert.equal((await put(email, { emailBlacklisted: false })).status, 204)
-      assert.deepEqual([(await get(email)).emailBlacklisted, await isSendable(email)], [false, true])
+      const isDecision = reason === 'manual' || reason === 'unsubscribe'
+      assert.deepEqual(
+        [(await get(email)).emailBlacklisted, await isSendable(email)],
+        [!isDecision, isDecision],
+      )
       await block(email, reason)
       const { status, body } = await app.call('POST', `/v3/contacts/${email}/resubscribe`)
       assert.deepEqual([status, body.status, body.emailBlacklisted], [200, 'subscribed', false])

@@ -6,7 +6,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { deleteBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
-import { clearAddress, lift, suppress, unsuppress } from '../../suppressions/suppressions.ts'
+import { lift, liftKnown, type Reason, suppress, unsuppress } from '../../suppressions/suppressions.ts'
 import type { Value } from '../attributes/values.ts'
 import { addMembers, removeMembers } from '../lists/member-queries.ts'
 import { holdLists } from '../lists/queries.ts'
@@ -69,9 +69,8 @@ export async function createContact(ctx: Writer, body: ContactBody): Promise<Cre
   const made = await insertContact(ctx.db, ctx.caller.accountId, rowOf(fields), ctx.now)
   if (made) {
     await record(ctx, made.id, { before: blank, after: fields, body })
-    // Many programs say so of everybody: of a new contact it takes back no bounce and no complaint.
     if (body.emailBlacklisted === false && fields.email !== null)
-      await lift(ctx.db, { accountId: ctx.caller.accountId, email: fields.email }, ['manual', 'unsubscribe'])
+      await lift(ctx.db, { accountId: ctx.caller.accountId, email: fields.email }, decisions)
     await comeOnto(ctx, made.id, fields.email, body)
     return { id: Number(made.id), isNew: true }
   }
@@ -98,7 +97,7 @@ export async function resubscribe(ctx: Ctx, ref: ContactRef): Promise<void> {
   const found = await holdContact(ctx, ref)
   const after: Plain = { ...plainOf(found), status: 'subscribed' }
   await save(ctx, found, after, {})
-  await clear(ctx, found.email)
+  if (found.email !== null) await liftKnown(ctx.db, { accountId: ctx.caller.accountId, email: found.email })
 }
 
 /** Takes an address off the suppression list; a contact that has it is subscribed again. */
@@ -136,7 +135,8 @@ async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: Cont
   if (after.email !== found.email) await carrySuppression(ctx, found.email, after.email)
   await save(ctx, found, after, body)
   if (after.email !== found.email) await comeOnto(ctx, found.id, after.email, body)
-  if (body.emailBlacklisted === false) await clear(ctx, after.email)
+  if (body.emailBlacklisted === false && after.email !== null)
+    await liftKnown(ctx.db, { accountId: ctx.caller.accountId, email: after.email }, decisions)
 }
 
 async function save(ctx: Writer, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
@@ -261,6 +261,6 @@ async function recordConsent(ctx: Writer, contactId: string, before: Plain, afte
   })
 }
 
-async function clear({ db, caller }: Writer, email: string | null): Promise<void> {
-  if (email !== null) await clearAddress(db, { accountId: caller.accountId, email })
-}
+// What emailBlacklisted: false takes back. Many programs say it of everybody at every change: a bounce or a complaint
+// is not forgotten by that, only by resubscribing.
+const decisions: Reason[] = ['manual', 'unsubscribe']

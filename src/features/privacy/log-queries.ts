@@ -1,0 +1,45 @@
+import type { Db } from '../../kernel/db.ts'
+import { json, maybe, row, text } from '../../kernel/row.ts'
+import { sql, when } from '../../kernel/sql.ts'
+import { isAbout, type Person } from './erase-queries.ts'
+
+export type AboutRow = { id: string; at: string; operation: string; params: Record<string, unknown> }
+
+const Lines = row<{ last: string | null; rows: AboutRow[] }>({ last: maybe(text), rows: json() })
+
+type LinePage = { after: string | undefined; limit: number }
+
+/** Of the next so many lines those that name the person; `last` is where to go on, null at the end. */
+export function findLines(db: Db, who: Person, page: LinePage) {
+  const { accountId, phone, contactId } = who
+  return db.one(
+    Lines,
+    sql`
+    with page as materialized (
+      select id, at, operation, params
+        from audit_lines
+       where account_id = ${accountId}
+         ${when(page.after, (after) => sql`and id > ${after}`)}
+       order by id
+       limit ${page.limit})
+    select (select id from page order by id offset ${page.limit - 1}) as last,
+           (select coalesce(json_agg(jsonb_build_object('id', l.id, 'at', l.at, 'operation', l.operation,
+                                                        'params', l.params) order by l.id), '[]')
+              from page l
+             where ${isAbout(sql`l.params::text`, who)}
+                ${when(phone ?? undefined, (number) => sql`or strpos(l.params::text, ${number}) > 0`)}
+                ${when(
+                  contactId ?? undefined,
+                  (id) => sql`or (l.operation like 'contact.%' and l.params ->> 'identifier' = ${id})`,
+                )}) as rows`,
+  )
+}
+
+export function replaceLines(db: Db, accountId: string, lines: { id: string; params: string }[]) {
+  return db.run(sql`
+    update audit_lines l
+       set params = n.params
+      from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ params }) => params)}::jsonb[]) as n (id, params)
+     where l.account_id = ${accountId}
+       and l.id = n.id`)
+}
