@@ -231,8 +231,8 @@ describe('exporting a person', () => {
 
 describe('the action log', () => {
   test('tells a person what is about them and not what is about others', async () => {
-    // The first account may do outreach.
-    const { key } = app
+    const { key } = await app.makeAccount()
+    await app.call('PUT', '/api/v1/settings', { key, body: { outreach_enabled: true } })
     const prospects = [
       { email: 'ida@example.com', firstName: 'Ida' },
       { email: 'carl@example.com', firstName: 'Carl', company: 'Secret Ltd' },
@@ -245,7 +245,8 @@ describe('the action log', () => {
   })
 
   test('forgets the names and attributes of an erased person, and keeps those of others', async () => {
-    const { key } = app
+    const { key } = await app.makeAccount()
+    await app.call('PUT', '/api/v1/settings', { key, body: { outreach_enabled: true } })
     const attributes = { FIRSTNAME: 'Zelda', LASTNAME: 'Quux', SMS: '+33612345699' }
     const made = await app.call('POST', '/v3/contacts', {
       key,
