@@ -71,7 +71,8 @@ function answerer(gates: Gates, op: Operation) {
 async function answer(gates: Gates, request: FastifyRequest): Promise<Performed> {
   if (!request.admission) throw new Error('a request reached its operation without passing the gates')
   request.isPerforming = true
-  const query = request.admission.op.face === 'v3' ? plainQuery(request.query) : request.query
+  const { op } = request.admission
+  const query = op.face === 'v3' ? plainQuery(request.query, op.query) : request.query
   const input = { params: request.params, query, body: request.body }
   return perform(gates, request.admission, input, idempotencyKeyOf(request))
 }

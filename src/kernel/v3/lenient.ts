@@ -1,5 +1,5 @@
 // What clients of the compatible provider send for "nothing": null, an empty text, PHP's empty array.
-import { type TSchema, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 
 /**
  * May also be null, which an empty text is read as. Null itself is asked for first and in a way that converts nothing:
@@ -41,8 +41,15 @@ export function oneLine(text: string): string {
     .trim()
 }
 
-/** Lists in a query come as a=1&a=2, a[]=1&a[]=2 or a[0]=1&a[1]=2, by the client's library: all become the first. */
-export function plainQuery(query: unknown): unknown {
+/**
+ * Lists in a query come as a=1&a=2, a[]=1&a[]=2, a[0]=1&a[1]=2 or a=1,2, by the client's library: all become the first.
+ * Only numbers are parted at commas here: a text may hold one, which whoever takes it knows.
+ */
+export function plainQuery(query: unknown, schema: TObject | undefined): unknown {
+  return partedNumbers(withoutBrackets(query), schema)
+}
+
+function withoutBrackets(query: unknown): unknown {
   const entries = Object.entries(query ?? {})
   if (!entries.some(([name]) => name.includes('['))) return query
   const plain = new Map<string, unknown[]>()
@@ -53,4 +60,23 @@ export function plainQuery(query: unknown): unknown {
   return Object.fromEntries(
     [...plain].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
   )
+}
+
+function partedNumbers(query: unknown, schema: TObject | undefined): unknown {
+  const given = (query ?? {}) as Record<string, unknown>
+  const lists = Object.entries(schema?.properties ?? {}).filter(
+    ([name, list]) => given[name] !== undefined && holdsNumbers(list),
+  )
+  if (lists.length === 0) return query
+  const parted = lists.map(([name]) => [name, partsOf([given[name]].flat().map(String))])
+  return { ...given, ...Object.fromEntries(parted) }
+}
+
+function holdsNumbers({ type, items }: { type?: unknown; items?: { type?: unknown } }): boolean {
+  return type === 'array' && items?.type === 'integer'
+}
+
+/** Given as several parameters, or as one with commas. */
+export function partsOf(given: string[]): string[] {
+  return given.flatMap((one) => one.split(',')).map((one) => one.trim())
 }

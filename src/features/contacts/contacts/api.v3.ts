@@ -20,6 +20,7 @@ const reads = { ...shared, scope: 'contacts.read', effect: 'read' } as const
 const writes = { ...shared, scope: 'contacts.write', effect: 'change' } as const
 const params = closed({ identifier: Type.String({ maxLength: 320 }) })
 const typeQuery = closed({ identifierType: Type.Optional(IdentifierType) })
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const secret = ['consent_ip', 'consent_text']
 
 async function shown(ctx: Ctx, ref: ContactRef): Promise<Static<typeof Contact>> {
@@ -35,9 +36,9 @@ export const listContactsV3 = operation({
   query: closed({
     modifiedSince: Type.Optional(Type.String({ maxLength: 40 })),
     createdSince: Type.Optional(Type.String({ maxLength: 40 })),
-    ids: Type.Optional(Type.Array(Type.String({ maxLength: 20 }), { maxItems: 20 })),
-    listIds: Type.Optional(Type.Array(Type.String({ maxLength: 20 }), { maxItems: 50 })),
-    segmentId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    ids: Type.Optional(Type.Array(Id, { maxItems: 20 })),
+    listIds: Type.Optional(Type.Array(Id, { maxItems: 50 })),
+    segmentId: Type.Optional(Id),
     filter: Type.Optional(Type.String({ maxLength: 500, description: 'equals(ATTRIBUTE,"value")' })),
     ...listQuery,
   }),

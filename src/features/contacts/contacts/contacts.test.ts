@@ -280,6 +280,7 @@ describe('the list', () => {
       [(await list(`?listIds=${listId}`)).count, (await list(`?listIds[]=${listId}`)).contacts.length],
       [3, 3],
     )
+    assert.equal((await list(`?listIds=${listId},999999991,999999992`)).count, 3)
     assert.equal((await list(`?filter=${encodeURIComponent('equals(FIRSTNAME,"F1")')}`)).count, 2)
     const segment = { name: 'ones', attribute: 'FIRSTNAME', operator: 'eq', value: 'F1' }
     const { body: made } = await app.call('POST', '/v3/segments', { key, body: segment })

@@ -104,7 +104,12 @@ function refuseAll(events: NewEvent[], errors: BatchError[]): void {
   throw invalidParameter({ message: `events[0]: ${first.message}`, param: 'events', metadata: { errors } })
 }
 
-const Names = Type.Optional(Type.Array(Type.String({ maxLength: 320 }), { maxItems: 100 }))
+const Names = Type.Optional(
+  Type.Array(Type.String({ maxLength: 4000 }), {
+    maxItems: 100,
+    description: 'One by one or separated by commas',
+  }),
+)
 
 export const listEventsV3 = operation({
   ...read,

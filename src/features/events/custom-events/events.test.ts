@@ -192,6 +192,7 @@ describe('reading events', () => {
     assert.deepEqual(await names('?startDate=2026-01-01&endDate=2026-01-31'), ['b'])
     const x = (await api('GET', '/v3/contacts/x@example.com', key)).body.id
     assert.deepEqual(await names(`?contact_id=${x}`), ['a'])
+    assert.deepEqual(await names(`?contact_id=999999999,${x}&event_name=a,b`), ['a'])
     const first = await list(key, '?limit=2')
     assert.deepEqual([first.count, first.events.length], [3, 2])
     assert.deepEqual(await names(`?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`), ['a'])

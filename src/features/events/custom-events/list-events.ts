@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { readRange } from '../../../kernel/v3/dates.ts'
+import { partsOf } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { countEvents, type EventFilter, type EventRow, listEvents } from './queries.ts'
 
@@ -45,8 +46,9 @@ function filterOf({ now }: Ctx, query: Asked): EventFilter {
   }
 }
 
+/** As they stand, since the type of an object may hold a comma, and the parts between commas. */
 function listOrNone(values: string[] = []): string[] | undefined {
-  const given = values.filter((one) => one !== '')
+  const given = [...values, ...partsOf(values)].filter((one) => one !== '')
   return given.length > 0 ? given : undefined
 }
 

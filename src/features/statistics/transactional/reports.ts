@@ -2,7 +2,7 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { dayOf, daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/dates.ts'
-import { storable } from '../../../kernel/v3/lenient.ts'
+import { partsOf, storable } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { countedBy } from '../../messages/counts/read-counts.ts'
@@ -85,10 +85,7 @@ type AskedEvents = Omit<Paged, 'tag'> & {
 
 /** As they stand, since a tag may hold a comma, and the parts between commas. */
 function tagsIn(given: string[] = []): string[] | undefined {
-  const tags = given
-    .flatMap((one) => [one, ...one.split(',').map((part) => part.trim())])
-    .map(storable)
-    .filter((one) => one !== '')
+  const tags = [...given, ...partsOf(given)].map(storable).filter((one) => one !== '')
   return tags.length > 0 ? tags : undefined
 }
 

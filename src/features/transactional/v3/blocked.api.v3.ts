@@ -3,7 +3,7 @@ import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { rangeQuery, readRange } from '../../../kernel/v3/dates.ts'
-import { given, optional, storable } from '../../../kernel/v3/lenient.ts'
+import { given, optional, partsOf, storable } from '../../../kernel/v3/lenient.ts'
 import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { unblock } from '../../contacts/contacts/write-contact.ts'
@@ -74,13 +74,12 @@ export const listBlockedContacts = operation({
   }),
   refusals: [outOfRange],
 }).run(async (ctx, { query }) => {
-  const senders = query.senders
-    ?.flatMap((one) => one.split(','))
-    .map((one) => storable(one).trim())
+  const senders = partsOf(query.senders ?? [])
+    .map(storable)
     .filter((one) => one !== '')
   const filter = {
     ...readRange(query, longestRangeDays),
-    senders: senders && senders.length > 0 ? senders : undefined,
+    senders: senders.length > 0 ? senders : undefined,
   }
   const list = { name: 'v3.blocked', filter, usual: 50, most: 100 }
   const { accountId } = ctx.caller
