@@ -1,8 +1,8 @@
 // Who gets a campaign. One text for all that ask: counting before a send, and freezing when it starts.
 import type { Db } from '../../kernel/db.ts'
-import { int, json, maybe, row, text } from '../../kernel/row.ts'
+import { bool, int, json, maybe, row, text } from '../../kernel/row.ts'
 import { type Sql, sql, when } from '../../kernel/sql.ts'
-import { type Condition, inSegment } from '../contacts/segments/condition-queries.ts'
+import { type Condition, inSegment, isOrphan } from '../contacts/segments/condition-queries.ts'
 
 /** As the campaign has them. */
 export type Recipients = {
@@ -19,11 +19,12 @@ export type ResolvedRecipients = {
   segments: Condition[]
   exclusionSegments: Condition[]
   /** What the campaign names and is no more; a send that went on without an exclusion would reach too many. */
-  missing: { listIds: number[]; segmentIds: number[] }
+  missing: string[]
 }
 
 const Segment = row<Condition & { id: string }>({
   id: text,
+  isOrphan: bool,
   attribute: text,
   operator: json(),
   value: json(),
@@ -44,15 +45,17 @@ export async function resolveRecipients(
   const knownLists = await findLists(db, accountId, lists)
   const conditions = await findConditions(db, accountId, segments)
   const conditionsOf = (ids: number[]) => ids.flatMap((id) => conditions.get(id) ?? [])
+  const orphans = [...conditions].filter(([, { isOrphan }]) => isOrphan)
   return {
     listIds,
     exclusionListIds,
     segments: conditionsOf(segmentIds),
     exclusionSegments: conditionsOf(exclusionSegmentIds),
-    missing: {
-      listIds: lists.filter((id) => !knownLists.has(id)),
-      segmentIds: segments.filter((id) => !conditions.has(id)),
-    },
+    missing: [
+      ...lists.filter((id) => !knownLists.has(id)).map((id) => `list ${id}`),
+      ...segments.filter((id) => !conditions.has(id)).map((id) => `segment ${id}`),
+      ...orphans.map(([id, { attribute }]) => `attribute ${attribute}, which segment ${id} asks about`),
+    ],
   }
 }
 
@@ -70,10 +73,10 @@ async function findConditions(db: Db, accountId: string, ids: number[]): Promise
   const found = await db.many(
     Segment,
     sql`
-    select id, attribute, operator, value
-      from segments
-     where account_id = ${accountId}
-       and id = any(${ids}::bigint[])`,
+    select s.id, s.attribute, s.operator, s.value, ${isOrphan} as "isOrphan"
+      from segments s
+     where s.account_id = ${accountId}
+       and s.id = any(${ids}::bigint[])`,
   )
   return new Map(found.map(({ id, ...condition }) => [Number(id), condition]))
 }

@@ -88,7 +88,7 @@ describe('the recipients of a campaign', async () => {
       listIds: [first, 999],
       exclusionSegmentIds: [998],
     })
-    assert.deepEqual(found.missing, { listIds: [999], segmentIds: [998] })
+    assert.deepEqual(found.missing, ['list 999', 'segment 998'])
   })
 
   test('are counted by whether they may be written to', async () => {

@@ -43,8 +43,7 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting, now)
 }
 
-function missingFrom({ missing: { listIds, segmentIds } }: ResolvedRecipients): string | undefined {
-  const named = [...listIds.map((id) => `list ${id}`), ...segmentIds.map((id) => `segment ${id}`)]
-  if (named.length === 0) return undefined
-  return `The campaign names what is no more: ${named.join(', ')}. Change its recipients, then resume it.`
+function missingFrom({ missing }: ResolvedRecipients): string | undefined {
+  if (missing.length === 0) return undefined
+  return `The campaign names what is no more: ${missing.join(', ')}. Change its recipients, then resume it.`
 }

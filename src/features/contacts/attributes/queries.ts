@@ -25,6 +25,18 @@ export function listAttributes(db: Db, accountId: string) {
   )
 }
 
+/** Nobody deletes or changes it until the transaction ends. */
+export function holdAttribute(db: Db, accountId: string, name: string) {
+  return db.run(sql`
+    select 1 from contact_attributes where account_id = ${accountId} and name = ${name} for share`)
+}
+
+/** Nor does anybody begin to use it. */
+export function lockAttribute(db: Db, accountId: string, name: string) {
+  return db.run(sql`
+    select 1 from contact_attributes where account_id = ${accountId} and name = ${name} for update`)
+}
+
 export function insertAttribute(db: Db, accountId: string, one: AttributeRow, at: Date) {
   return db.run(sql`
     insert into contact_attributes (account_id, name, category, type, enumeration, options, formula, created_at)
@@ -50,18 +62,25 @@ export async function deleteAttribute(db: Db, accountId: string, name: string) {
      where account_id = ${accountId} and attributes ? ${name}::text`)
 }
 
-/** Takes one choice out of what contacts have; who had no other has none of it any more. */
-export function deleteOptionValues(
-  db: Db,
-  accountId: string,
-  { name, option }: { name: string; option: string },
-) {
-  const left = sql`(attributes -> ${name}::text) - ${option}::text`
+type Choices<T> = { name: string; choices: T[] }
+
+/** Takes categories away from the contacts that have one of them. */
+export function deleteCategoryValues(db: Db, accountId: string, { name, choices }: Choices<number>) {
+  return db.run(sql`
+    update contacts set attributes = attributes - ${name}::text
+     where account_id = ${accountId}
+       and attributes -> ${name}::text = any(${choices.map(String)}::jsonb[])`)
+}
+
+/** Takes choices out of what contacts have; who had no other has none of it any more. */
+export function deleteOptionValues(db: Db, accountId: string, { name, choices }: Choices<string>) {
+  const left = sql`(attributes -> ${name}::text) - ${choices}::text[]`
+  const lists = choices.map((one) => JSON.stringify([one]))
   return db.run(sql`
     update contacts
        set attributes = case when ${left} = '[]' then attributes - ${name}::text
                              else jsonb_set(attributes, array[${name}::text], ${left}) end
-     where account_id = ${accountId} and attributes -> ${name}::text @> to_jsonb(array[${option}::text])`)
+     where account_id = ${accountId} and attributes -> ${name}::text @> any(${lists}::jsonb[])`)
 }
 
 export type Figures = {

@@ -8,11 +8,14 @@ import { FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
 import {
   type AttributeRow,
   deleteAttribute,
+  deleteCategoryValues,
   deleteOptionValues,
   insertAttribute,
   listAttributes,
+  lockAttribute,
   updateAttribute,
 } from './queries.ts'
+import { refuseUsed } from './refuse-used.ts'
 import { type AttributeType, type Category, types } from './values.ts'
 
 const longestLabel = 200
@@ -92,14 +95,17 @@ function readEnumeration(items: { value: number; label: string }[]) {
   if (items.length === 0) throw missingParameter({ message: 'enumeration is missing', param: 'enumeration' })
   if (new Set(items.map(({ value }) => value)).size < items.length)
     throw invalidParameter({ message: 'enumeration names a value twice', param: 'enumeration' })
-  return items.map(({ value, label }) => ({ value, label: oneLine(label) }))
+  return items.map(({ value, label }) => ({ value, label: labelOf(label) }))
 }
 
 function readOptions(options: string[]): string[] {
   if (options.length === 0)
     throw missingParameter({ message: 'multiCategoryOptions is missing', param: 'multiCategoryOptions' })
-  return [...new Set(options.map(oneLine))]
+  return [...new Set(options.map(labelOf))]
 }
+
+/** In one form: é may be one character or two. */
+const labelOf = (text: string) => oneLine(text).normalize('NFC')
 
 function formulaOf(category: Category, body: AttributeBody): string | null {
   if (category !== 'calculated' && category !== 'global') return null
@@ -119,6 +125,16 @@ export async function changeAttribute(ctx: Ctx, at: Place, body: AttributeBody):
   const changed = { ...found, enumeration, options, formula }
   if (given(body.value) !== undefined) await refuseBadFormula(ctx, changed)
   await updateAttribute(ctx.db, ctx.caller.accountId, changed)
+  await clearGone(ctx, found, changed)
+}
+
+/** A category that is taken out is taken away from the contacts that have it. */
+async function clearGone(ctx: Ctx, before: AttributeRow, after: AttributeRow): Promise<void> {
+  const left = new Set(after.enumeration?.map(({ value }) => value))
+  const values = (before.enumeration ?? []).map(({ value }) => value).filter((value) => !left.has(value))
+  if (values.length === 0) return
+  await refuseUsed(ctx, { name: before.name, values })
+  await deleteCategoryValues(ctx.db, ctx.caller.accountId, { name: before.name, choices: values })
 }
 
 async function refuseBadFormula(ctx: Ctx, { category, formula }: AttributeRow): Promise<void> {
@@ -135,23 +151,27 @@ async function refuseBadFormula(ctx: Ctx, { category, formula }: AttributeRow): 
 
 export async function removeAttribute(ctx: Ctx, at: Place): Promise<void> {
   const { name } = await findAttribute(ctx, at)
+  await refuseUsed(ctx, { name })
   await deleteAttribute(ctx.db, ctx.caller.accountId, name)
 }
 
 /** The last choice stays: an attribute without any could hold nothing. */
 export async function removeOption(ctx: Ctx, name: string, given: string): Promise<void> {
   const found = await findAttribute(ctx, { category: 'normal', name })
-  const option = oneLine(given)
-  if (!found.options?.includes(option)) throw notFound({ message: 'Option does not exist' })
-  const options = found.options.filter((one) => one !== option)
+  const wanted = labelOf(given)
+  const option = found.options?.find((one) => labelOf(one) === wanted)
+  if (option === undefined) throw notFound({ message: 'Option does not exist' })
+  const options = (found.options ?? []).filter((one) => one !== option)
   if (options.length === 0)
     throw invalidParameter({ message: 'The last option cannot be deleted', param: 'option' })
+  await refuseUsed(ctx, { name: found.name, values: [option] })
   await updateAttribute(ctx.db, ctx.caller.accountId, { ...found, options })
-  await deleteOptionValues(ctx.db, ctx.caller.accountId, { name: found.name, option })
+  await deleteOptionValues(ctx.db, ctx.caller.accountId, { name: found.name, choices: [option] })
 }
 
 async function findAttribute(ctx: Ctx, { category, name }: Place): Promise<AttributeRow> {
   const wanted = readName(name)
+  await lockAttribute(ctx.db, ctx.caller.accountId, wanted)
   const all = await listAttributes(ctx.db, ctx.caller.accountId)
   const found = all.find((one) => one.name === wanted && one.category === category)
   if (found) return found

@@ -7,7 +7,7 @@ import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { readValue } from '../attributes/values.ts'
 import { countSegment } from '../segments/count-segment.ts'
-import { conditionOf, readSegment } from '../segments/write-segment.ts'
+import { membersOf, readSegment } from '../segments/write-segment.ts'
 import { type ContactFilter, countContacts, keptCount, listContacts } from './queries.ts'
 import type { ContactRow } from './row-queries.ts'
 
@@ -52,7 +52,7 @@ async function readSegmentOf(ctx: Ctx, { segmentId, listIds }: ContactsAsked) {
   if (segmentId === undefined) return undefined
   if (listIds !== undefined)
     throw invalidParameter({ message: 'segmentId and listIds cannot be used together', param: 'segmentId' })
-  return conditionOf(await readSegment(ctx, segmentId))
+  return membersOf(await readSegment(ctx, segmentId))
 }
 
 /** Counting a million contacts takes far longer than a page of them: whole accounts and lists are kept counted. */

@@ -3,7 +3,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { calculatorOf } from '../attributes/calculate.ts'
 import { type ContactFilter, listContacts } from '../contacts/queries.ts'
 import { findSegment } from '../segments/queries.ts'
-import { conditionOf } from '../segments/write-segment.ts'
+import { membersOf } from '../segments/write-segment.ts'
 import { contactLine } from './csv.ts'
 import type { ExportFilter } from './queries.ts'
 import type { ReadFrom, ReadPage } from './work-exports.ts'
@@ -34,7 +34,7 @@ async function filterOf(db: Db, accountId: string, filter: ExportFilter): Promis
     leftListId,
     ...(status && { isBlacklisted: status === 'unsubscribed' }),
     ...(listId === undefined ? {} : { listIds: [listId] }),
-    ...(segment && { segment: conditionOf(segment) }),
+    ...(segment && { segment: membersOf(segment) }),
     ...(isGone && { ids: [] }),
   }
 }

@@ -14,6 +14,7 @@ import {
   changeSegment,
   conditionOf,
   createSegment,
+  membersOf,
   readSegment,
   removeSegment,
   SegmentBody,
@@ -150,7 +151,7 @@ export const listSegmentContactsV3 = operation({
   refusals: [notFound, outOfRange],
 }).run(async (ctx, { params: { id }, query }) => {
   const { accountId } = ctx.caller
-  const filter = { segment: conditionOf(await readSegment(ctx, id)) }
+  const filter = { segment: membersOf(await readSegment(ctx, id)) }
   const list = { name: 'v3.segment.contacts', filter: { id, ...filter }, ...ownLimits }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
     listContacts(ctx.db, accountId, filter, slice),

@@ -18,9 +18,16 @@ export const operators = [
 export type Operator = (typeof operators)[number]
 
 /** `value`: in the form in which contacts have it; a list for `in`, null where there is nothing to compare with. */
-export type Condition = { attribute: string; operator: Operator; value: Value | Value[] | null }
+export type Condition = {
+  attribute: string
+  operator: Operator
+  value: Value | Value[] | null
+  /** The attribute is no more: nobody is in the segment, where neq and is_not_set would take everybody in. */
+  isOrphan?: boolean
+}
 
 export function inSegment(condition: Condition): Sql {
+  if (condition.isOrphan) return sql`false`
   const column = columns[condition.attribute]
   return column ? byColumn(column, condition) : byAttribute(condition)
 }
@@ -29,6 +36,13 @@ export function inSegment(condition: Condition): Sql {
 const columns: Record<string, Sql | undefined> = { EMAIL: sql`c.email`, SMS: sql`c.sms` }
 
 export const isColumn = (attribute: string) => columns[attribute] !== undefined
+
+/** Of segments under the name s. */
+export const isOrphan = sql`
+  (s.attribute <> all(${Object.keys(columns)}::text[])
+   and not exists (select 1
+                     from contact_attributes a
+                    where a.account_id = s.account_id and a.name = s.attribute))`
 
 function byColumn(column: Sql, { operator, value }: Condition): Sql {
   switch (operator) {

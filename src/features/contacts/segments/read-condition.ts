@@ -4,7 +4,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given } from '../../../kernel/v3/lenient.ts'
-import { listAttributes } from '../attributes/queries.ts'
+import { holdAttribute, listAttributes } from '../attributes/queries.ts'
 import { type Attribute, type AttributeType, readValue, type Value } from '../attributes/values.ts'
 import { readPhone } from '../contacts/read-ref.ts'
 import { type Condition, type Operator, operators } from './condition-queries.ts'
@@ -46,6 +46,7 @@ const columns = [column('EMAIL'), column('SMS')]
 async function readAttribute(ctx: Ctx, asked: string | undefined): Promise<Attribute> {
   const name = given(asked)?.trim().toUpperCase()
   if (name === undefined) throw missingParameter({ message: 'attribute is missing', param: 'attribute' })
+  await holdAttribute(ctx.db, ctx.caller.accountId, name)
   const known = [...columns, ...(await listAttributes(ctx.db, ctx.caller.accountId))]
   const found = known.find((one) => one.name === name)
   if (found) return found

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
-import { isColumn, operators } from './condition-queries.ts'
+import { type Condition, isColumn, operators } from './condition-queries.ts'
 import { countAttribute, forgetUnasked } from './count-queries.ts'
 import {
   deleteSegment,
@@ -76,6 +76,11 @@ function isGiven(value: unknown): boolean {
 
 export function conditionOf({ attribute, operator, value }: SegmentRow) {
   return { attribute, operator, value }
+}
+
+/** Who is in it. */
+export function membersOf(found: SegmentRow): Condition {
+  return { ...conditionOf(found), isOrphan: found.is_orphan }
 }
 
 export async function removeSegment(ctx: Ctx, id: number): Promise<void> {
