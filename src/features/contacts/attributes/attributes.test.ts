@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
-import { readValue } from './values.ts'
+import { readValue, writeList } from './values.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 
@@ -115,6 +115,45 @@ test('a choice is deleted with the values that contacts have of it; the last one
   assert.deepEqual([await remove('red'), await remove('red'), await remove('blue')], [204, 404, 400])
   const values = [(await get(both.email, key)).attributes.HUES, (await get(one.email, key)).attributes.HUES]
   assert.deepEqual(values, [['blue'], undefined])
+})
+
+test('a category is taken out with the values that contacts have of it', async () => {
+  const { key } = await app.makeAccount()
+  const path = '/v3/contacts/attributes/category/RANK'
+  const [low, mid, high] = ['Low', 'Mid', 'High'].map((label, i) => ({ value: i + 1, label }))
+  await app.call('POST', path, { key, body: { enumeration: [low, mid, high] } })
+  const people = [await make({ attributes: { RANK: 1 } }, key), await make({ attributes: { RANK: 2 } }, key)]
+  const change = async (enumeration: unknown[]) =>
+    (await app.call('PUT', path, { key, body: { enumeration } })).status
+  assert.equal(await change([{ value: 1, label: 'Lowest' }, high]), 204)
+  const ranks = await Promise.all(people.map(async ({ email }) => (await get(email, key)).attributes.RANK))
+  assert.deepEqual(ranks, [1, undefined])
+})
+
+test('choices are the same in either form of Unicode', async () => {
+  const { key } = await app.makeAccount()
+  const [composed, apart] = ['Été'.normalize('NFC'), 'Été'.normalize('NFD')]
+  const call = (method: string, path: string, body?: Body) =>
+    app.call(method, `/v3/contacts/attributes/${path}`, { key, body })
+  await call('POST', 'category/SEASON', { enumeration: [{ value: 1, label: apart }] })
+  const options = { type: 'multiple-choice', multiCategoryOptions: [apart, composed, 'Hiver'] }
+  await call('POST', 'normal/SEASONS', options)
+  for (const form of [composed, apart]) {
+    const { email } = await make({ attributes: { SEASON: form, SEASONS: [form] } }, key)
+    assert.deepEqual((await get(email, key)).attributes, { SEASON: 1, SEASONS: [composed] })
+  }
+  const removed = await call('DELETE', `multiple-choice/SEASONS/${encodeURIComponent(apart)}`)
+  assert.equal(removed.status, 204)
+})
+
+test('choices with commas, quotes and semicolons are read as they are written', () => {
+  const options = ['Chess; Go', 'a,b', 'a', 'b', 'say "hi"', '"q", x']
+  const attribute = { name: 'X', category: 'normal', type: 'multiple-choice', enumeration: null, options }
+  const read = (given: unknown) => readValue(attribute as Parameters<typeof readValue>[0], given)
+  for (const chosen of [['Chess; Go', 'a,b'], ['a', 'b'], ['a,b'], ['say "hi"', '"q", x'], options])
+    assert.deepEqual(read(writeList(chosen)), { value: chosen })
+  assert.deepEqual(read(' b , A '), { value: ['b', 'a'] })
+  assert.ok('fault' in read('a,,b'))
 })
 
 test('no value that JSON can hold makes reading it fail', () => {

@@ -99,23 +99,41 @@ function readDay(given: unknown): ReadValue {
 
 function readChoice(enumeration: { value: number; label: string }[], given: unknown): ReadValue {
   const text = plainText(given)
-  const found = enumeration.find(({ value, label }) => String(value) === text || label.toLowerCase() === text)
+  const found = enumeration.find(({ value, label }) => String(value) === text || plainText(label) === text)
   return found ? { value: found.value } : { fault: 'must be one of its categories' }
 }
 
 function readChoices(options: string[], given: unknown): ReadValue {
-  const asked: unknown[] = Array.isArray(given) ? given : (plainText(given)?.split(',') ?? [undefined])
-  const found = asked.map((one) => {
+  const named = (one: unknown) => {
     const text = plainText(one)
-    return options.find((option) => option.toLowerCase() === text)
-  })
+    return options.find((option) => plainText(option) === text)
+  }
+  const parts = (Array.isArray(given) ? given : readList(given)).map(named)
+  // One with a comma in it may also come as it is.
+  const found = parts.includes(undefined) && !Array.isArray(given) ? [named(given)] : parts
   if (found.includes(undefined)) return { fault: 'must name its options only' }
   return { value: [...new Set(found as string[])] }
 }
 
-/** Undefined for what is neither a text nor a number: turning any object into text may throw. */
+/** The choices in one text, as files have them: those with a comma in them stand in quotes. */
+export function writeList(choices: string[]): string {
+  return choices.map((one) => (/[",]/.test(one) ? `"${one.replaceAll('"', '""')}"` : one)).join(',')
+}
+
+const listed = /(?:^|,)\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))/g
+
+function readList(given: unknown): (string | undefined)[] {
+  const text = plainText(given)
+  if (text === undefined || text.length > longestText) return [undefined]
+  return [...text.matchAll(listed)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain)
+}
+
+/**
+ * The form in which choices are compared: é may be one character or two. Undefined for what is neither a text nor a
+ * number: turning any object into text may throw.
+ */
 function plainText(given: unknown): string | undefined {
   return typeof given === 'string' || typeof given === 'number'
-    ? String(given).trim().toLowerCase()
+    ? String(given).normalize('NFC').trim().toLowerCase()
     : undefined
 }

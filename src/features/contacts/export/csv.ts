@@ -1,5 +1,5 @@
 // Lines of an export: separated by semicolons, as the provider's files are, and harmless when a spreadsheet opens them.
-import type { Value } from '../attributes/values.ts'
+import { type Value, writeList } from '../attributes/values.ts'
 import { type ContactRow, isBlacklisted } from '../contacts/row-queries.ts'
 
 /** What a column is called and what stands in it. */
@@ -42,7 +42,7 @@ export function contactLine(columns: string[], contact: ContactRow): string {
 }
 
 export function attributeCell(value: Value | undefined): Cell {
-  return Array.isArray(value) ? value.join(',') : value
+  return Array.isArray(value) ? writeList(value) : value
 }
 
 export function lineOf(cells: Cell[]): string {

@@ -248,12 +248,12 @@ describe('erasing a person', () => {
 
 test('cells that a spreadsheet would run are made harmless; numbers stay numbers', () => {
   const contact = { attributes: {} as Record<string, unknown> }
-  const columns = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H']
-  const values = ['=1', '+1', '-1', '@x', '\tx', '\rx', -5, 'a,b']
+  const columns = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I']
+  const values = ['=1', '+1', '-1', '@x', '\tx', '\rx', -5, 'a,b', ['x', 'y,z']]
   columns.forEach((name, i) => {
     contact.attributes[name] = values[i]
   })
   const line = contactLine(columns, contact as never)
-  assert.equal(line, `'=1;'+1;'-1;'@x;'\tx;"'\rx";-5;"a,b"\r\n`)
+  assert.equal(line, `'=1;'+1;'-1;'@x;'\tx;"'\rx";-5;"a,b";"x,""y,z"""\r\n`)
   assert.equal(headingOf(['EMAIL', 'A']), 'EMAIL;A\r\n')
 })
