@@ -19,8 +19,14 @@ const longestConsentText = 10_000
 
 export const ContactBody = closed({
   email: Type.Optional(Type.String({ maxLength: 320 })),
-  ext_id: Type.Optional(Type.String({ maxLength: 255 })),
+  ext_id: Type.Optional(Type.String({ maxLength: 255, description: 'Emptied by an empty text' })),
   attributes: optionalMap(Type.Unknown()),
+  tags: optional(
+    Type.Array(Type.String(), {
+      maxItems: 100,
+      description: 'In place of those before; unknown ones are created',
+    }),
+  ),
   listIds: ListIds,
   unlinkListIds: ListIds,
   emailBlacklisted: optional(Type.Boolean()),
@@ -52,7 +58,9 @@ export type Consent = {
 /** Absent: not spoken of. A value of null empties it. */
 export type Wanted = {
   email?: string
-  ext_id?: string
+  /** What the attributes say, beside an email that may name the contact. */
+  newEmail?: string | null
+  ext_id?: string | null
   sms?: string | null
   attributes: Map<string, Value | null>
   consent: Partial<Consent>
@@ -65,21 +73,23 @@ export async function readBody(ctx: Reader, body: ContactBody): Promise<Wanted> 
   const attributes = new Map(
     Object.entries(mapOf(body.attributes)).map(([name, value]) => [name.trim().toUpperCase(), value]),
   )
-  const email = given(body.email) ?? textIn(attributes, 'EMAIL')
-  const extId = given(body.ext_id) ?? textIn(attributes, 'EXT_ID')
+  const newEmail = emptiable(attributes, 'EMAIL')
+  const email = given(body.email) ?? newEmail ?? undefined
+  const extId = body.ext_id === undefined ? emptiable(attributes, 'EXT_ID') : (given(body.ext_id) ?? null)
   return {
     ...(email === undefined ? {} : { email: readEmail(email) }),
-    ...(extId === undefined ? {} : { ext_id: oneLine(extId) }),
+    ...(newEmail === undefined ? {} : { newEmail: newEmail === null ? null : readEmail(newEmail) }),
+    ...(extId === undefined ? {} : { ext_id: extId === null ? null : oneLine(extId) }),
     ...(attributes.has('SMS') ? { sms: readSms(attributes.get('SMS')) } : {}),
     attributes: await readAttributes(ctx, attributes),
     consent: readConsent(body, ctx.now),
   }
 }
 
-function textIn(attributes: Map<string, unknown>, name: string): string | undefined {
+function emptiable(attributes: Map<string, unknown>, name: string): string | null | undefined {
   const value = attributes.get(name)
-  if (value === undefined || value === null) return undefined
-  if (isPlain(value)) return given(String(value))
+  if (value === undefined || value === null) return value
+  if (isPlain(value)) return given(String(value)) ?? null
   throw invalidParameter({ message: `${name} must be a text`, param: `attributes.${name}` })
 }
 

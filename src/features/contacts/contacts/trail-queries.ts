@@ -99,11 +99,26 @@ const Tags = row<{ tags: string[] }>({ tags: texts })
 
 export type TagChange = { accountId: string; contactId: string; tags: string[]; at: Date }
 
-export async function addTags(db: Db, { accountId, contactId, tags, at }: TagChange) {
-  await db.run(sql`
+function insertTags(db: Db, { accountId, tags, at }: TagChange) {
+  return db.run(sql`
     insert into contact_tags (account_id, name, created_at)
     select ${accountId}, name, ${at} from unnest(${[...tags].sort()}::text[]) as name
     on conflict do nothing`)
+}
+
+/** In place of those before. */
+export async function setTags(db: Db, change: TagChange): Promise<void> {
+  const { accountId, contactId, tags, at } = change
+  await insertTags(db, change)
+  await db.run(sql`
+    update contacts
+       set tags = array(select distinct t from unnest(${tags}::text[]) t order by t), modified_at = ${at}
+     where account_id = ${accountId} and id = ${contactId}`)
+}
+
+export async function addTags(db: Db, change: TagChange) {
+  const { accountId, contactId, tags, at } = change
+  await insertTags(db, change)
   return db.one(
     Tags,
     sql`

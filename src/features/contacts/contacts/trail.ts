@@ -19,12 +19,16 @@ export async function changeTags(
   body: Static<typeof TagsBody>,
   how: 'add' | 'remove',
 ): Promise<{ tags: string[] }> {
-  const tags = [...new Set(body.tags.map(oneLine))]
-  if (tags.some((tag) => tag === '' || tag.length > longestTag))
-    throw invalidParameter({ message: `A tag has 1 to ${longestTag} characters`, param: 'tags' })
+  const tags = readTags(body.tags)
   const { id } = await holdContact(ctx, ref)
   const change = { accountId: ctx.caller.accountId, contactId: id, tags, at: ctx.now }
   return how === 'add' ? addTags(ctx.db, change) : removeTags(ctx.db, change)
+}
+
+export function readTags(given: string[]): string[] {
+  const tags = [...new Set(given.map(oneLine))]
+  if (tags.every((tag) => tag !== '' && tag.length <= longestTag)) return tags
+  throw invalidParameter({ message: `A tag has 1 to ${longestTag} characters`, param: 'tags' })
 }
 
 type Asked = { limit?: number; offset?: number; cursor?: string }

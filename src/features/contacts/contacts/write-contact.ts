@@ -24,7 +24,8 @@ import {
 } from './queries.ts'
 import { holdContact } from './read-ref.ts'
 import type { ContactRow, ContactStatus } from './row-queries.ts'
-import { insertChanges, insertConsent } from './trail-queries.ts'
+import { readTags } from './trail.ts'
+import { insertChanges, insertConsent, setTags } from './trail-queries.ts'
 
 export const contactExists = refusal({
   code: 'duplicate_parameter',
@@ -61,11 +62,11 @@ const blank: Plain = {
 type Created = { id: number; isNew: boolean }
 
 export async function createContact(ctx: Writer, body: ContactBody): Promise<Created> {
-  const wanted = await readBody(ctx, body)
+  const wanted = await placed(ctx, await readBody(ctx, body))
   const ref = refIn(wanted)
   if (!ref) throw missingParameter({ message: 'email is missing', param: 'email' })
   await refuseUnknownLists(ctx, body)
-  const fields = applied(blank, wanted, body)
+  const fields = applied(blank, { ...wanted, newEmail: undefined }, body)
   const made = await insertContact(ctx.db, ctx.caller.accountId, rowOf(fields), ctx.now)
   if (made) {
     await record(ctx, made.id, { before: blank, after: fields, body })
@@ -78,6 +79,14 @@ export async function createContact(ctx: Writer, body: ContactBody): Promise<Cre
   if (!found || !body.updateEnabled) throw await takenBy(ctx, fields, 'create')
   await change(ctx, found, wanted, body)
   return { id: Number(found.id), isNew: false }
+}
+
+/** Another address beside the one that a contact is named by is the new one of that contact, or of the one made. */
+async function placed({ db, caller }: Writer, wanted: Wanted): Promise<Wanted> {
+  const { email, newEmail } = wanted
+  if (!newEmail || email === undefined || newEmail === email) return wanted
+  const known = await lockContact(db, caller.accountId, { email })
+  return known ? wanted : { ...wanted, email: newEmail }
 }
 
 export async function changeContact(ctx: Ctx, ref: ContactRef, body: ContactBody): Promise<void> {
@@ -112,7 +121,7 @@ export async function unblock(ctx: Ctx, given: string): Promise<void> {
 
 function refIn({ email, ext_id, sms }: Wanted): ContactRef | undefined {
   if (email !== undefined) return { email }
-  if (ext_id !== undefined) return { extId: ext_id }
+  if (ext_id) return { extId: ext_id }
   return sms ? { sms } : undefined
 }
 
@@ -130,6 +139,7 @@ async function refuseUnknownLists(
 
 async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: ContactBody): Promise<void> {
   const after = applied(plainOf(found), wanted, body)
+  refuseNameless(found, wanted, after)
   const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(after))
   if (holders.some(({ id }) => id !== found.id)) throw await takenBy(ctx, after, 'update', found.id)
   if (after.email !== found.email) await carrySuppression(ctx, found.email, after.email)
@@ -137,6 +147,17 @@ async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: Cont
   if (after.email !== found.email) await comeOnto(ctx, found.id, after.email, body)
   if (body.emailBlacklisted === false && after.email !== null)
     await liftKnown(ctx.db, { accountId: ctx.caller.accountId, email: after.email }, decisions)
+}
+
+/** An address is only ever changed, since lists and mail hang on it; other names may go while one is left. */
+function refuseNameless({ email: before }: ContactRow, wanted: Wanted, { email, ext_id, sms }: Plain): void {
+  if (wanted.newEmail === null && before !== null)
+    throw invalidParameter({
+      message: 'EMAIL cannot be emptied: give another address, or delete the contact',
+      param: 'attributes.EMAIL',
+    })
+  if (email !== null || ext_id !== null || sms !== null) return
+  throw invalidParameter({ message: 'A contact keeps one of email, ext_id and SMS', param: 'ext_id' })
 }
 
 async function save(ctx: Writer, found: ContactRow, after: Plain, body: ContactBody): Promise<void> {
@@ -172,8 +193,8 @@ function applied(before: Plain, wanted: Wanted, body: ContactBody): Plain {
   const status: ContactStatus = emailBlacklisted ? 'unsubscribed' : 'subscribed'
   return {
     ...before,
-    email: wanted.email ?? before.email,
-    ext_id: wanted.ext_id ?? before.ext_id,
+    email: wanted.newEmail ?? wanted.email ?? before.email,
+    ext_id: wanted.ext_id === undefined ? before.ext_id : wanted.ext_id,
     sms: wanted.sms === undefined ? before.sms : wanted.sms,
     status: typeof emailBlacklisted === 'boolean' ? status : before.status,
     sms_blacklisted: typeof smsBlacklisted === 'boolean' ? smsBlacklisted : before.sms_blacklisted,
@@ -199,6 +220,7 @@ async function record(ctx: Writer, id: string, { before, after, body }: Step): P
     changesOf(id, before, after),
   )
   await recordConsent(ctx, id, before, after)
+  if (body.tags) await setTags(ctx.db, { accountId, contactId: id, tags: readTags(body.tags), at: ctx.now })
   for (const listId of sorted(body.listIds)) await addMembers(ctx.db, { accountId, listId }, [id], ctx.now)
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
   if (body.emailBlacklisted && after.email !== null) {

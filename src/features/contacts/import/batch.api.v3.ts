@@ -10,7 +10,7 @@ import { ContactBody } from '../contacts/contact-body.ts'
 import { readRef } from '../contacts/read-ref.ts'
 import { changeContact, contactExists } from '../contacts/write-contact.ts'
 
-const { email, ext_id, attributes, listIds, unlinkListIds, emailBlacklisted, smsBlacklisted } =
+const { email, ext_id, attributes, tags, listIds, unlinkListIds, emailBlacklisted, smsBlacklisted } =
   ContactBody.properties
 
 // Consent is recorded one contact at a time.
@@ -20,6 +20,7 @@ const Entry = closed({
   ext_id,
   sms: Type.Optional(Type.String({ maxLength: 40 })),
   attributes,
+  tags,
   listIds,
   unlinkListIds,
   emailBlacklisted,

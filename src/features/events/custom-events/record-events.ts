@@ -40,7 +40,9 @@ const asEvent = (ctx: Ctx) => ({ ...ctx, source: 'event' })
 async function contactOf(ctx: Ctx, event: GivenEvent): Promise<string> {
   const known = await findKnown(ctx, event.refs)
   // Who somebody is stands in the identifiers alone.
-  const { EMAIL: _email, EXT_ID: _extId, ...attributes } = event.contactProperties
+  const attributes = Object.fromEntries(
+    Object.entries(event.contactProperties).filter(([name]) => !/^\s*(email|ext_id)\s*$/i.test(name)),
+  )
   if (known === undefined) return makeContact(ctx, event.refs, attributes)
   if (Object.keys(attributes).length > 0) {
     await changeContact(asEvent(ctx), { id: known }, { attributes })
