@@ -5,7 +5,14 @@ import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
-import { addMembers, holdContacts, type Kind, removeAllMembers, removeMembers } from './member-queries.ts'
+import {
+  addMembers,
+  holdContacts,
+  type Kind,
+  removeAllMembers,
+  removeMembers,
+  touchContacts,
+} from './member-queries.ts'
 import { holdLists } from './queries.ts'
 import { listUnknown } from './write-list.ts'
 
@@ -90,6 +97,7 @@ async function sortEntries(
   const wanted = [...new Set(names.filter((name) => name !== undefined))]
   const found = await holdContacts(ctx.db, ctx.caller.accountId, kind, wanted)
   const touched = new Set((await change(found.map(({ id }) => id))).map(({ id }) => id))
+  await touchContacts(ctx.db, ctx.caller.accountId, [...touched], ctx.now)
   const done = new Set(found.filter(({ id }) => touched.has(id)).map(({ name }) => name))
   const isDone = (i: number) => done.has(names[i] ?? '')
   return {

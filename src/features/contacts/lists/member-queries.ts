@@ -56,7 +56,7 @@ function named(kind: Kind, names: string[]): Sql {
 const nameColumns = { emails: sql`c.email`, ids: sql`c.id::text`, extIds: sql`c.ext_id` }
 const Named = row<{ id: string; name: string }>({ id: text, name: text })
 
-/** They stay until the transaction ends, so that they can be put on a list. */
+/** They stay, and nobody else changes them, until the transaction ends. */
 export function holdContacts(db: Db, accountId: string, kind: Kind, names: string[]) {
   return db.many(
     Named,
@@ -66,7 +66,7 @@ export function holdContacts(db: Db, accountId: string, kind: Kind, names: strin
      where c.account_id = ${accountId}
        and ${named(kind, names)}
      order by c.id
-       for key share`,
+       for no key update`,
   )
 }
 
@@ -99,6 +99,12 @@ export function removeMembers(db: Db, { accountId, listId }: Of, contactIds: str
      where account_id = ${accountId} and list_id = ${listId} and contact_id = any(${contactIds}::bigint[])
     returning contact_id as id`,
   )
+}
+
+/** Who came onto a list or left it has changed, for those who ask since when. */
+export function touchContacts(db: Db, accountId: string, contactIds: string[], at: Date) {
+  return db.run(sql`
+    update contacts set modified_at = ${at} where account_id = ${accountId} and id = any(${contactIds}::bigint[])`)
 }
 
 export function removeAllMembers(db: Db, { accountId, listId }: Of) {

@@ -104,6 +104,26 @@ describe('contacts are put on a list', () => {
     assert.equal(await countOf(listId), 3)
   })
 
+  test('and have changed with it, as when they are taken off', async () => {
+    const [before, started] = [new Date('2020-01-01'), new Date()]
+    const [person, bystander] = [await contact(undefined, before), await contact(undefined, before)]
+    const modified = async () =>
+      (await app.call('GET', `/v3/contacts?modifiedSince=${started.toISOString()}`)).body.contacts
+        .map(({ id }: Person) => id)
+        .filter((id: number) => id === person.id || id === bystander.id)
+    const setBack = () =>
+      db.run(sql`
+        update contacts set modified_at = ${before} where account_id = ${app.accountId} and id = ${person.id}`)
+    assert.deepEqual(await modified(), [])
+    await add(listId, { ids: [person.id, 999_999] })
+    assert.deepEqual(await modified(), [person.id])
+    await setBack()
+    assert.equal((await add(listId, { ids: [person.id] })).status, 400)
+    assert.deepEqual(await modified(), [])
+    await remove(listId, { emails: [person.email] })
+    assert.deepEqual(await modified(), [person.id])
+  })
+
   test('and have then not left it any more', async () => {
     const { id, email } = people[0]
     const other = await list()
@@ -220,7 +240,10 @@ test('the contacts of a list come by pages, newest first, and since a time', asy
     made.push(await contact(accountId, new Date(`2026-11-0${day}T10:00:00Z`)))
   }
   const ids = made.map(({ id }) => id)
-  await add(own, { ids }, key)
+  // Not by the operation, which would change them now.
+  await db.run(sql`
+    insert into list_members (account_id, list_id, contact_id, added_at)
+    select ${accountId}, ${own}, id, ${at} from unnest(${ids}::bigint[]) id`)
   const get = async (query = '') => (await app.call('GET', `${base}/${own}/contacts${query}`, { key })).body
   const idsOf = (body: { contacts: { id: number }[] }) => body.contacts.map(({ id }) => id)
   assert.deepEqual(idsOf(await get()), ids.toReversed())

@@ -177,6 +177,23 @@ describe('preferences', () => {
       'STATUS "unsubscribed" "subscribed" preferences',
     ])
   })
+
+  test('that change a list change the contact', async () => {
+    const email = 'modified@example.com'
+    const list = await addList(db, accountId, 'M', [await addContact(db, accountId, email)])
+    const save = (kept: string[], saved: Date) =>
+      savePreferences(db, { accountId, email }, { ...none, shown: [list], kept }, saved)
+    const modified = async () => (await app.call('GET', `/v3/contacts/${email}`)).body.modifiedAt
+    for (const [kept, day] of [
+      [[], '2027-01-01T00:00:00.000Z'],
+      [[list], '2027-01-02T00:00:00.000Z'],
+    ] as const) {
+      await save([...kept], new Date(day))
+      assert.equal(await modified(), day)
+    }
+    await save([list], new Date('2027-01-03T00:00:00.000Z'))
+    assert.equal(await modified(), '2027-01-02T00:00:00.000Z')
+  })
 })
 
 describe('preferences', () => {

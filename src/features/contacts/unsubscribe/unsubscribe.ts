@@ -4,6 +4,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { deleteSuppression, findSuppressed } from '../../suppressions/queries.ts'
 import { suppressAll } from '../../suppressions/suppressions.ts'
 import { insertChanges } from '../contacts/trail-queries.ts'
+import { touchContacts } from '../lists/member-queries.ts'
 import {
   changeStatus,
   findStanding,
@@ -169,14 +170,14 @@ async function returnToAll(act: Act): Promise<void> {
 async function leaveOne(act: Act, listId: string): Promise<boolean> {
   const contact = contactOf(act)
   const changed = contact && (await leaveList(act.db, contact, listId, act.at))
-  if (changed) await note(act, changed, ['LIST', Number(listId), null])
+  if (changed) await noteList(act, changed, ['LIST', Number(listId), null])
   return changed !== undefined
 }
 
 async function returnToOne(act: Act, listId: string): Promise<void> {
   const contact = contactOf(act)
   const changed = contact && (await rejoinList(act.db, contact, listId, act.at))
-  if (changed) await note(act, changed, ['LIST', null, Number(listId)])
+  if (changed) await noteList(act, changed, ['LIST', null, Number(listId)])
 }
 
 type Change = [attribute: string, from: unknown, to: unknown]
@@ -185,6 +186,11 @@ async function note(act: Act, changed: { contact_id: string }, [attribute, from,
   const { at, source } = act
   const change = { id: newUuid(), ...changed, attribute, old_value: from, new_value: to }
   await insertChanges(act.db, { accountId: act.token.accountId, at, source }, [change])
+}
+
+async function noteList(act: Act, changed: { contact_id: string }, change: Change): Promise<void> {
+  await touchContacts(act.db, act.token.accountId, [changed.contact_id], act.at)
+  await note(act, changed, change)
 }
 
 /** `lists`: those that were left. */

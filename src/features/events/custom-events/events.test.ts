@@ -43,7 +43,7 @@ describe('recording an event', () => {
     await post(key, {
       event_name: 'renamed',
       ...ofAnna,
-      contact_properties: { FIRSTNAME: 'Anna', EMAIL: 'x@y.zz' },
+      contact_properties: { FIRSTNAME: 'Anna', EMAIL: 'x@y.zz', email: 'x@y.zz' },
     })
     const { body } = await api('GET', '/v3/contacts/anna@example.com/history', key)
     const { attribute, oldValue, newValue, source } = body.history[0]
