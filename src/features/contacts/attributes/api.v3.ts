@@ -4,7 +4,7 @@ import { notFound } from '../../../kernel/refusals.ts'
 import { closed, words } from '../../../kernel/schema.ts'
 import { computeGlobals, type Globals } from './calculate.ts'
 import { type AttributeRow, listAttributes } from './queries.ts'
-import { categories, types } from './values.ts'
+import { categories, ownAttributes, types } from './values.ts'
 import {
   AttributeBody,
   changeAttribute,
@@ -54,7 +54,8 @@ export const listAttributesV3 = operation({
 }).run(async ({ db, caller: { accountId } }) => {
   const attributes = await listAttributes(db, accountId)
   const globals = await computeGlobals(db, accountId, attributes)
-  return { attributes: attributes.map((one) => show(one, globals)) }
+  const own = ownAttributes.map((one) => ({ ...one, formula: null }))
+  return { attributes: [...own, ...attributes].map((one) => show(one, globals)) }
 })
 
 export const createAttributeV3 = operation({

@@ -74,6 +74,16 @@ describe('attributes', () => {
     assert.equal((await declare('calculated/SUM', { value: 'SUM[AGE]' })).status, 201)
   })
 
+  test('that every contact has are listed, and stay', async () => {
+    const { attributes } = (await app.call('GET', '/v3/contacts/attributes')).body
+    assert.deepEqual(attributes.slice(0, 2), [
+      { name: 'EMAIL', category: 'normal', type: 'text' },
+      { name: 'SMS', category: 'normal', type: 'text' },
+    ])
+    const kept = await app.call('DELETE', '/v3/contacts/attributes/normal/SMS')
+    assert.deepEqual([kept.status, /SMS is of every contact/.test(kept.body.message)], [400, true])
+  })
+
   test('are listed, changed and deleted with their values', async () => {
     const { key } = await app.makeAccount()
     await declare('normal/GONE', { type: 'text' }, key)
@@ -95,9 +105,9 @@ describe('attributes', () => {
     const { attributes } = (await app.call('GET', '/v3/contacts/attributes', { key })).body
     assert.deepEqual(
       attributes.map(({ name, type }: Body) => `${name} ${type}`),
-      ['FIRSTNAME text', 'LASTNAME text', 'SIZE undefined'],
+      ['EMAIL text', 'SMS text', 'FIRSTNAME text', 'LASTNAME text', 'SIZE undefined'],
     )
-    assert.deepEqual(attributes[2].enumeration[1], { value: 2, label: 'Large', valueStr: '2' })
+    assert.deepEqual(attributes[4].enumeration[1], { value: 2, label: 'Large', valueStr: '2' })
   })
 })
 

@@ -25,6 +25,17 @@ export type Attribute = {
   options: string[] | null
 }
 
+const ofEveryContact = (name: string): Attribute => ({
+  name,
+  category: 'normal',
+  type: 'text',
+  enumeration: null,
+  options: null,
+})
+
+/** These stand in columns of their own, and every account has them. */
+export const ownAttributes = [ofEveryContact('EMAIL'), ofEveryContact('SMS')]
+
 export type Value = string | number | boolean | string[]
 
 /** `value: null`: the attribute is emptied. */

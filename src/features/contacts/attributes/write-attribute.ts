@@ -16,7 +16,7 @@ import {
   updateAttribute,
 } from './queries.ts'
 import { refuseUsed } from './refuse-used.ts'
-import { type AttributeType, type Category, types } from './values.ts'
+import { type AttributeType, type Category, ownAttributes, types } from './values.ts'
 
 const longestLabel = 200
 
@@ -175,5 +175,10 @@ async function findAttribute(ctx: Ctx, { category, name }: Place): Promise<Attri
   const all = await listAttributes(ctx.db, ctx.caller.accountId)
   const found = all.find((one) => one.name === wanted && one.category === category)
   if (found) return found
+  if (ownAttributes.some((one) => one.name === wanted && one.category === category))
+    throw invalidParameter({
+      message: `${wanted} is of every contact and can neither be changed nor deleted`,
+      param: 'attributeName',
+    })
   throw notFound({ message: 'Attribute does not exist' })
 }

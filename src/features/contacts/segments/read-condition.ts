@@ -5,7 +5,13 @@ import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given } from '../../../kernel/v3/lenient.ts'
 import { holdAttribute, listAttributes } from '../attributes/queries.ts'
-import { type Attribute, type AttributeType, readValue, type Value } from '../attributes/values.ts'
+import {
+  type Attribute,
+  type AttributeType,
+  ownAttributes,
+  readValue,
+  type Value,
+} from '../attributes/values.ts'
 import { readPhone } from '../contacts/read-ref.ts'
 import { type Condition, type Operator, operators } from './condition-queries.ts'
 
@@ -32,22 +38,11 @@ export async function readCondition(ctx: Ctx, asked: AskedCondition): Promise<Co
   return { attribute: attribute.name, operator, value: readOperand(attribute, operator, asked.value) }
 }
 
-const column = (name: string): Attribute => ({
-  name,
-  category: 'normal',
-  type: 'text',
-  enumeration: null,
-  options: null,
-})
-
-// These stand in columns of their own, whether or not the account lists them among its attributes.
-const columns = [column('EMAIL'), column('SMS')]
-
 async function readAttribute(ctx: Ctx, asked: string | undefined): Promise<Attribute> {
   const name = given(asked)?.trim().toUpperCase()
   if (name === undefined) throw missingParameter({ message: 'attribute is missing', param: 'attribute' })
   await holdAttribute(ctx.db, ctx.caller.accountId, name)
-  const known = [...columns, ...(await listAttributes(ctx.db, ctx.caller.accountId))]
+  const known = [...ownAttributes, ...(await listAttributes(ctx.db, ctx.caller.accountId))]
   const found = known.find((one) => one.name === name)
   if (found) return found
   throw invalidParameter({
