@@ -99,7 +99,7 @@ describe('an export of recipients', () => {
     const done = await exported(key, id, 'hardBounces', { notifyURL })
     assert.deepEqual(
       [done.name, done.status, done.info],
-      ['EXPORTRECIPIENTS', 'completed', { export: { total: 1 } }],
+      ['CAMPAIGN_PROCESSING', 'completed', { export: { total: 1 } }],
     )
     assert.match(done.export_url, /^http:\/\/test\/exports\/[\w-]{43}$/)
     assert.deepEqual(told.at(-1), { url: notifyURL, processId: done.id, status: 'completed' })

@@ -75,7 +75,7 @@ describe('an export', () => {
     const done = await exported({ actionForContacts: 'allContacts' }, { notifyUrl: 'https://a.example/hook' })
     assert.deepEqual(
       [done.name, done.status, done.info],
-      ['EXPORTUSER', 'completed', { export: { total: 1 } }],
+      ['CONTACT_EXPORT', 'completed', { export: { total: 1 } }],
     )
     assert.match(done.export_url, /^http:\/\/test\/exports\/[\w-]{43}$/)
     assert.deepEqual(told.at(-1), { url: 'https://a.example/hook', processId: done.id, status: 'completed' })

@@ -58,11 +58,17 @@ function importOf(found: ProcessRow): Static<typeof Import> {
   return { total, created, updated, faulty, skipped, keptOut, faultyRows, ...noFiles }
 }
 
+// The words that the provider's clients know.
+const shownNames: Record<string, string> = {
+  EXPORTUSER: 'CONTACT_EXPORT',
+  EXPORTRECIPIENTS: 'CAMPAIGN_PROCESSING',
+}
+
 function show(found: ProcessRow, baseUrl: string): Static<typeof Process> {
   const { name, file_token: token } = found
   return {
     id: Number(found.id),
-    name,
+    name: shownNames[name] ?? name,
     status: found.status,
     info: name === 'IMPORTUSER' ? { import: importOf(found) } : { export: { total: found.total } },
     ...(token === null ? {} : { export_url: exportUrl(baseUrl, token) }),
