@@ -208,6 +208,13 @@ function rawRequest(text: string): Promise<string> {
 describe('/v3', () => {
   test('speaks the provider’s words', async () => {
     assertV3(await app.call('GET', '/v3/nothing'), 404, 'document_not_found')
+    for (const path of [
+      '/v3/contacts/consent-groups',
+      '/v3/contacts/consent-groups/7',
+      '/v3/webhooks/export',
+    ])
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+        assertV3(await app.call(method, path), 404, 'document_not_found')
     assertV3(
       await app.call('GET', '/v3/account', { key: null }),
       401,

@@ -92,6 +92,7 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   answerErrors(app, needs.gates)
   logRequests(app, needs)
   bindOperations(app, needs.gates, needs.operations)
+  leaveOut(app)
   await bindUploads(app, needs.gates, needs.operations)
   serveProbes(app, needs)
   serveTracking(app, needs)
@@ -103,6 +104,12 @@ async function assemble(needs: HttpNeeds): Promise<FastifyInstance> {
   await serveMirror(app, needs)
   await servePages(app, needs)
   return app
+}
+
+/** Resources of the provider that there are not here, where an identifier of ours would be read instead. */
+function leaveOut(app: FastifyInstance): void {
+  for (const path of ['/v3/contacts/consent-groups', '/v3/webhooks/export'])
+    app.all(path, (_request, reply) => reply.callNotFound())
 }
 
 // Node itself answers an Expect that it does not know, with nothing: such a request is one like any other.
