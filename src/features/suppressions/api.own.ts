@@ -44,7 +44,9 @@ export const listSuppressionsOwn = operation({
   query: closed({
     reason: Type.Optional(words(reasons)),
     since: Type.Optional(DateOrTime),
-    email: Type.Optional(Type.String({ maxLength: 320, description: 'Exact address, in any case' })),
+    email: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 320, description: 'Exact address, in any case' }),
+    ),
     ...pageQuery,
   }),
   reply: pageOf(Suppression),
