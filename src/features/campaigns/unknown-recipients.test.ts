@@ -36,7 +36,7 @@ test('a campaign is not sent when one of its lists was deleted since; the rest o
   assert.deepEqual([refused.status, refused.body.message], [400, `There is no list ${gone.id}`])
 })
 
-test('a campaign is not sent when the attribute of a segment is gone, nor one that leaves the segment out', async () => {
+test('a campaign is not sent when a segment that it takes or leaves out has lost its attribute', async () => {
   const { accountId, key, listId } = await shop()
   await call(key, 'POST', '/v3/contacts/attributes/normal/OPTOUT', { type: 'boolean' })
   const asked = { name: 'Out', attribute: 'OPTOUT', operator: 'eq', value: true }
