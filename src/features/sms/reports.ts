@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { dayOf, daysOf, readRangeOrDays } from '../../kernel/v3/dates.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
 import { pageBySlice } from '../../kernel/v3/paging.ts'
+import { readTags } from '../../kernel/v3/tags.ts'
 import { readPhone } from '../contacts/contacts/read-ref.ts'
 import type { EventType } from './model.ts'
 import { countSms, type EventFilter, type EventRow, listSmsEvents } from './statistics-queries.ts'
@@ -79,7 +80,7 @@ export async function dailySmsReports(ctx: Ctx, query: Asked & { sort?: 'asc' | 
 type AskedEvents = Dates & {
   event?: EventWord | 'bounces'
   phoneNumber?: string
-  tags?: string
+  tags?: string[]
   limit?: number
   offset?: number
   sort?: 'asc' | 'desc'
@@ -92,7 +93,7 @@ export function pageOfSmsEvents(ctx: Ctx, query: AskedEvents) {
     ...readRangeOrDays(ctx, query, { usual: 30, most: longestDays }),
     types: event && (event === 'bounces' ? bounces : [eventWords[event]]),
     phone: phoneNumber ? (readPhone(phoneNumber) ?? storable(phoneNumber)) : undefined,
-    tags: tags ? readTags(storable(tags)) : undefined,
+    tags: readTags(tags),
   }
   const at = (row: EventRow) => `${row.at.toISOString()} ${row.id}`
   // As asked, since "the last days" are others tomorrow.
@@ -107,13 +108,4 @@ export function pageOfSmsEvents(ctx: Ctx, query: AskedEvents) {
       return listSmsEvents(ctx.db, ctx.caller.accountId, { ...slice, filter, after: position })
     },
   )
-}
-
-/** One tag, or several as a list in JSON. */
-function readTags(text: string): string[] {
-  try {
-    const given: unknown = JSON.parse(text)
-    if (Array.isArray(given)) return given.map(String)
-  } catch {}
-  return [text]
 }

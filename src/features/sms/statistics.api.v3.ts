@@ -4,6 +4,7 @@ import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { daysQuery, rangeQuery } from '../../kernel/v3/dates.ts'
 import { listQuery } from '../../kernel/v3/paging.ts'
 import { outOfRange } from '../../kernel/v3/refusals.ts'
+import { tagsQuery } from '../../kernel/v3/tags.ts'
 import {
   aggregatedSmsReport,
   type Counter,
@@ -66,7 +67,7 @@ export const listSmsEventsV3 = operation({
     ...daysQuery,
     event: Type.Optional(words([...wordNames, 'bounces'])),
     phoneNumber: Type.Optional(Type.String({ maxLength: 40 })),
-    tags: Type.Optional(Type.String({ maxLength: 2600, description: 'One tag, or a JSON list of them' })),
+    ...tagsQuery,
     ...listQuery,
   }),
   reply: closed({ events: Type.Array(Event), next_cursor: orNull(Text) }),

@@ -143,7 +143,9 @@ describe('reports', () => {
     const [answer] = (await get('events?event=replies')).events
     assert.deepEqual([answer.phoneNumber, answer.reply, answer.tag], ['33612345608', 'stop', 'two'])
     assert.equal((await get('events?phoneNumber=%2B33612345607')).events.length, 2)
-    assert.equal((await get(`events?tags=${encodeURIComponent('["one"]')}&event=sent`)).events.length, 1)
+    const oneOf = ['one', 'one,other', encodeURIComponent('["one"]'), 'one&tags=other']
+    for (const tags of oneOf)
+      assert.equal((await get(`events?tags=${tags}&event=sent`)).events.length, 1, tags)
     const page = await get('events?limit=4')
     const rest = await get(`events?limit=4&cursor=${page.next_cursor}`)
     assert.deepEqual([page.events.length, rest.events.length, rest.next_cursor], [4, 2, null])

@@ -4,6 +4,7 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { daysQuery, rangeQuery } from '../../../kernel/v3/dates.ts'
 import { listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { tagsQuery } from '../../../kernel/v3/tags.ts'
 import { filterWords, reportWords } from '../../transactional/v3/event-words.ts'
 import type { EventRow } from './queries.ts'
 import { aggregatedReport, dailyReports, pageOfEmailEvents } from './reports.ts'
@@ -82,12 +83,7 @@ export const listEmailEventsV3 = operation({
     ...daysQuery,
     event: Type.Optional(words(filterWords)),
     email: Type.Optional(Type.String({ maxLength: 320 })),
-    tags: Type.Optional(
-      Type.Array(Type.String({ maxLength: 2000, description: 'One tag, or several with commas' }), {
-        maxItems: 50,
-        description: 'Any of them',
-      }),
-    ),
+    ...tagsQuery,
     messageId: Type.Optional(Type.String({ maxLength: 1000 })),
     templateId: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     ...listQuery,

@@ -93,10 +93,12 @@ describe('reports', () => {
     assert.equal((await wordsOf(`messageId=${encodeURIComponent(delivered.slice(1, -1))}`)).length, 2)
     assert.equal((await wordsOf('tags=beta')).length, 2)
     assert.equal((await wordsOf('tags=hard-bounce')).length, 2)
+    const json = `tags=${encodeURIComponent('["beta", "hard-bounce"]')}`
     const several = ['tags=beta&tags=hard-bounce', 'tags[]=beta&tags[]=hard-bounce']
-    for (const query of [...several, 'tags[0]=beta&tags[1]=hard-bounce', 'tags=beta,%20hard-bounce,'])
+    for (const query of [...several, 'tags[0]=beta&tags[1]=hard-bounce', 'tags=beta,%20hard-bounce,', json])
       assert.equal((await wordsOf(query)).length, 4, query)
-    assert.equal((await wordsOf('tags=')).length, (await wordsOf('')).length)
+    for (const none of ['tags=', 'tags=[]'])
+      assert.equal((await wordsOf(none)).length, (await wordsOf('')).length)
     assert.match((await events('event=hardBounces'))[0]?.reason ?? '', /does not exist/)
     const all = await events('')
     const paged: Event[] = []

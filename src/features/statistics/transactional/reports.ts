@@ -2,8 +2,9 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { dayOf, daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/dates.ts'
-import { partsOf, storable } from '../../../kernel/v3/lenient.ts'
+import { storable } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
+import { readTags } from '../../../kernel/v3/tags.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { countedBy } from '../../messages/counts/read-counts.ts'
 import { bracketed } from '../../transactional/v3/emails.ts'
@@ -83,18 +84,12 @@ type AskedEvents = Omit<Paged, 'tag'> & {
   cursor?: string
 }
 
-/** As they stand, since a tag may hold a comma, and the parts between commas. */
-function tagsIn(given: string[] = []): string[] | undefined {
-  const tags = [...given, ...partsOf(given)].map(storable).filter((one) => one !== '')
-  return tags.length > 0 ? tags : undefined
-}
-
 export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
   const filter: EventFilter = {
     ...readRangeOrDays(ctx, query, { usual: 30, most: longestDays }),
     words: query.event && wordsFor(query.event),
     email: query.email ? (normalEmail(query.email) ?? storable(query.email)) : undefined,
-    tags: tagsIn(query.tags),
+    tags: readTags(query.tags),
     messageId: query.messageId ? bracketed(query.messageId) : undefined,
     templateId: query.templateId,
   }
