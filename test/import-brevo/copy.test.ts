@@ -85,10 +85,54 @@ describe('a copy', () => {
   test('says what it leaves out', async () => {
     const { accountId } = await app.makeAccount()
     const checkTarget = async () => 'it is private'
-    const copy = await copyTo(accountId)
-    const counts = await copyAll({ ...copy, webhooks: { ...copy.webhooks, checkTarget } })
-    assert.deepEqual(counts.webhooks, { found: 2, copied: 0, skipped: 2 })
-    assert.match(copy.notes[0] ?? '', /^webhooks \d+ is left out: url cannot be called: it is private$/)
+    for (const _run of ['first', 'second']) {
+      const copy = await copyTo(accountId)
+      const counts = await copyAll({ ...copy, webhooks: { ...copy.webhooks, checkTarget } })
+      assert.deepEqual(counts.webhooks, { found: 2, copied: 0, skipped: 2 })
+      assert.equal(copy.notes.length, 2, copy.notes.join())
+      assert.match(copy.notes[0] ?? '', /^webhooks \d+ is left out: url cannot be called: it is private$/)
+    }
+    const mended = await copyTo(accountId)
+    assert.deepEqual((await copyAll(mended)).webhooks, { found: 2, copied: 2, skipped: 0 })
+    assert.deepEqual((await copyAll(mended)).webhooks, { found: 2, copied: 2, skipped: 0 })
+    assert.deepEqual(mended.notes, [])
+  })
+
+  test('counts what is there already as copied', async () => {
+    const { key, accountId } = await app.makeAccount()
+    const sender = { name: 'Shop', email: 'shop@example.com' }
+    assert.equal((await app.call('POST', '/v3/senders', { key, body: sender })).status, 201)
+    const blocked = { email: 'gone@example.com', reason: 'manual' }
+    await app.call('POST', '/api/v1/suppressions', { key, body: blocked })
+    const counts = await copyAll(await copyTo(accountId))
+    for (const [kind, { found, copied, skipped }] of Object.entries(counts))
+      assert.deepEqual([copied, skipped], [found, 0], kind)
+    assert.ok((counts.attributes?.found ?? 0) > 4)
+    assert.deepEqual(await survey(await copyTo(accountId)), counts)
+  })
+
+  test('tries a contact again that it left out, and leaves the others as they are', async () => {
+    const { key, accountId } = await app.makeAccount()
+    const [wrong, other] = ['wrong@example.com', 'person3@example.com']
+    const made = { email: wrong, attributes: { SMS: '+33612345699' } }
+    assert.equal((await provider.app.call('POST', '/v3/contacts', { body: made })).status, 201)
+    const inTheWay = { email: 'other@example.com', attributes: { SMS: '+33612345699' } }
+    assert.equal((await app.call('POST', '/v3/contacts', { key, body: inTheWay })).status, 201)
+    const total = people + 1
+    for (const _run of ['first', 'second']) {
+      const copy = await copyTo(accountId)
+      const counts = await copyAll(copy)
+      assert.deepEqual(counts.contacts, { found: total, copied: people, skipped: 1 })
+      assert.equal(copy.notes.length, 1, copy.notes.join())
+      assert.match(copy.notes[0] ?? '', /^contacts wrong@example\.com is left out: /)
+    }
+    await app.call('DELETE', '/v3/contacts/other@example.com', { key })
+    await app.call('PUT', `/v3/contacts/${other}`, { key, body: { attributes: { CITY: 'Here' } } })
+    const counts = await copyAll(await copyTo(accountId))
+    assert.deepEqual(counts.contacts, { found: total, copied: total, skipped: 0 })
+    assert.equal((await app.call('GET', `/v3/contacts/${wrong}`, { key })).status, 200)
+    assert.equal((await app.call('GET', `/v3/contacts/${other}`, { key })).body.attributes.CITY, 'Here')
+    await provider.app.call('DELETE', `/v3/contacts/${wrong}`)
   })
 
   test('ends with one line where the key is refused or the provider stays away', async () => {

@@ -4,9 +4,16 @@ import { countBelievedEmpty } from '../../features/contacts/believed-empty-queri
 import type { WebhookNeeds } from '../../features/webhooks/write-webhook.ts'
 import { type Ctx, nobody } from '../../kernel/ctx.ts'
 import type { Db } from '../../kernel/db.ts'
-import type { Kind } from './kind.ts'
+import type { Copying, Kind, Tally } from './kind.ts'
 import { kinds } from './kinds.ts'
-import { type CopyRef, holdProgress, listCopied, listProgress, moveProgress } from './queries.ts'
+import {
+  type CopyRef,
+  deleteCopied,
+  holdProgress,
+  listCopied,
+  listProgress,
+  moveProgress,
+} from './queries.ts'
 import type { Row, Source } from './source.ts'
 
 export type Copy = {
@@ -21,7 +28,7 @@ export type Copy = {
   note: (text: string) => void
 }
 
-export type Counts = Record<string, { found: number; copied: number; skipped: number }>
+export type Counts = Record<string, Tally & { found: number }>
 
 /** The account is called by its number, or by its address, so that another key of it goes on with the same copy. */
 export async function nameOf(source: Source, url: string): Promise<string> {
@@ -41,10 +48,7 @@ export async function survey(copy: Copy): Promise<Counts> {
 
 export async function copyAll(copy: Copy): Promise<Counts> {
   const counts: Counts = {}
-  for (const kind of kinds) {
-    const found = await copyKind(copy, kind)
-    counts[kind.name] = { found, ...(await doneOf(copy, kind)) }
-  }
+  for (const kind of kinds) counts[kind.name] = await copyKind(copy, kind)
   return counts
 }
 
@@ -60,42 +64,83 @@ export async function copiedIds(copy: Copy): Promise<Record<string, Record<strin
   return ids
 }
 
+const nothing: Tally = { copied: 0, skipped: 0 }
+
 const refOf = ({ accountId, name }: Copy, kind: string): CopyRef => ({ accountId, source: name, kind })
 
-async function doneOf(copy: Copy, { name }: Kind) {
-  const all = await listProgress(copy.db, refOf(copy, name))
-  const found = all.find(({ kind }) => kind === name)
+/** What has numbers is tried again whole by each run, so that nothing of it is left out for good. */
+async function doneOf(copy: Copy, { name, hasIds }: Kind): Promise<Tally> {
+  const ref = refOf(copy, name)
+  if (hasIds) return { copied: (await listCopied(copy.db, ref)).length, skipped: 0 }
+  const found = (await listProgress(copy.db, ref)).find(({ kind }) => kind === name)
   return { copied: Number(found?.copied ?? 0), skipped: Number(found?.skipped ?? 0) }
 }
 
-/** Gives how many of it there are. */
-async function copyKind(copy: Copy, kind: Kind): Promise<number> {
+async function copyKind(copy: Copy, kind: Kind): Promise<Counts[string]> {
   const all = await listProgress(copy.db, refOf(copy, kind.name))
   const mark = Number(all.find((one) => one.kind === kind.name)?.next_offset ?? 0)
+  if (!kind.hasIds) await tryAgain(copy, kind, mark)
   let offset = kind.hasIds ? 0 : mark
+  const sum = { ...nothing }
   for (;;) {
     const { rows, total } = await kind.read(copy.source, offset, copy.webhooks)
-    if (rows.length > 0) offset = await writePage(copy, kind, rows, offset)
+    if (rows.length > 0) {
+      const { next, tally } = await writePage(copy, kind, rows, offset)
+      sum.copied += tally.copied
+      sum.skipped += tally.skipped
+      offset = next
+    }
     copy.onProgress(kind.name, Math.max(offset, Math.min(mark, total)), total)
-    if (rows.length === 0 || kind.perPage === undefined) return total
+    if (rows.length === 0 || kind.perPage === undefined)
+      return { found: total, ...(kind.hasIds ? sum : await doneOf(copy, kind)) }
   }
 }
 
-/** Gives where to go on: behind the page, or where somebody else has come to meanwhile. */
-async function writePage(copy: Copy, kind: Kind, rows: Row[], offset: number): Promise<number> {
+/** Of what came before the mark, those that were left out: the others may have been changed here since. */
+async function tryAgain(copy: Copy, kind: Kind, mark: number): Promise<void> {
+  const left = new Set((await listCopied(copy.db, refOf(copy, kind.name))).map(({ theirs }) => theirs))
+  for (let offset = 0; left.size > 0 && offset < mark; ) {
+    const { rows } = await kind.read(copy.source, offset, copy.webhooks)
+    if (rows.length === 0) return
+    const again = rows.filter((row) => left.delete(String(row.id)))
+    if (again.length > 0) await writeAgain(copy, kind, again)
+    offset += rows.length
+  }
+}
+
+async function writeAgain(copy: Copy, kind: Kind, rows: Row[]): Promise<void> {
   const ref = refOf(copy, kind.name)
-  const next = await copy.db.transaction(async (db) => {
+  await copy.db.transaction(async (db) => {
+    const { next_offset } = await holdProgress(db, ref)
+    const ids = rows.map(({ id }) => String(id))
+    const taken = new Set((await deleteCopied(db, ref, ids)).map(({ theirs }) => theirs))
+    const again = rows.filter(({ id }) => taken.has(String(id)))
+    const { copied, skipped } = await kind.write(copyingOf(copy, db), again)
+    await moveProgress(db, ref, { offset: Number(next_offset), copied, skipped: skipped - again.length })
+  })
+}
+
+/** Gives where to go on: behind the page, or where somebody else has come to meanwhile. */
+async function writePage(copy: Copy, kind: Kind, rows: Row[], offset: number) {
+  const ref = refOf(copy, kind.name)
+  const done = await copy.db.transaction(async (db) => {
     const held = Number((await holdProgress(db, ref)).next_offset)
-    if (!kind.hasIds && held !== offset) return held
-    const { name: source, webhooks, note } = copy
-    const ctx = contextOf(copy, db)
-    const tally = await kind.write({ ctx, source, webhooks, note }, rows)
-    await moveProgress(db, ref, { offset: offset + rows.length, ...tally })
-    return offset + rows.length
+    if (!kind.hasIds && held !== offset) return { next: held, tally: nothing }
+    const tally = await kind.write(copyingOf(copy, db), rows)
+    const next = offset + rows.length
+    await moveProgress(db, ref, { offset: next, ...(kind.hasIds ? nothing : tally) })
+    return { next, tally }
   })
   await countBelievedEmpty(copy.db)
-  return next
+  return done
 }
+
+const copyingOf = (copy: Copy, db: Db): Copying => ({
+  ctx: contextOf(copy, db),
+  source: copy.name,
+  webhooks: copy.webhooks,
+  note: copy.note,
+})
 
 function contextOf({ accountId, now }: Copy, db: Db): Ctx {
   const caller = { ...nobody, accountId, keyName: 'import-brevo', scopes: null, dailyCap: null }

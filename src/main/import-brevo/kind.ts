@@ -6,6 +6,7 @@ import { type CopyRef, insertCopied, listCopied } from './queries.ts'
 import type { Row, Source } from './source.ts'
 
 export type Page = { rows: Row[]; total: number }
+/** What was there already counts as copied. */
 export type Tally = { copied: number; skipped: number }
 
 export type Copying = {
@@ -64,10 +65,11 @@ export function whole(path: string, name: string): Pick<Kind, 'read'> {
 
 type Made = {
   theirs: (row: Row) => string
-  make: (copying: Copying, row: Row) => Promise<number | undefined>
+  /** Gives its number here, or 0 where it has none. */
+  make: (copying: Copying, row: Row) => Promise<number>
 }
 
-/** Row by row; one that is refused here is left out and said so, and none is made twice. */
+/** Row by row; none is made twice. One that is refused here is left out and said so, and tried again next time. */
 export function eachOnce(name: string, { theirs, make }: Made): Pick<Kind, 'name' | 'hasIds' | 'write'> {
   return {
     name,
@@ -75,15 +77,13 @@ export function eachOnce(name: string, { theirs, make }: Made): Pick<Kind, 'name
     async write(copying, rows) {
       const ref = refOf(copying, name)
       const known = new Set((await listCopied(copying.ctx.db, ref)).map((one) => one.theirs))
-      const tally = { copied: 0, skipped: 0 }
+      let skipped = 0
       for (const row of rows.filter((one) => !known.has(theirs(one)))) {
         const ours = await attempt(copying, `${name} ${theirs(row)}`, () => make(copying, row))
-        if (ours === undefined) tally.skipped++
-        else tally.copied++
-        await insertCopied(copying.ctx.db, ref, { theirs: theirs(row), ours: String(ours ?? 0) })
-        known.add(theirs(row))
+        if (ours === undefined) skipped++
+        else await insertCopied(copying.ctx.db, ref, { theirs: theirs(row), ours: String(ours) })
       }
-      return tally
+      return { copied: rows.length - skipped, skipped }
     },
   }
 }

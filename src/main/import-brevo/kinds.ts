@@ -6,12 +6,13 @@ import { createAttribute } from '../../features/contacts/attributes/write-attrib
 import { insertFolder } from '../../features/contacts/folders/queries.ts'
 import { readFolderName } from '../../features/contacts/folders/read-folder.ts'
 import { createList } from '../../features/contacts/lists/write-list.ts'
-import { insertSender } from '../../features/senders/queries.ts'
+import { insertSender, listSenders } from '../../features/senders/queries.ts'
 import { insertBlockedDomain } from '../../features/suppressions/blocked-domain-queries.ts'
 import { createTemplate } from '../../features/transactional/templates-v3/write-template.ts'
 import { words } from '../../features/webhooks/events.ts'
 import { mask } from '../../features/webhooks/read-body.ts'
 import { createWebhook, refuseTarget } from '../../features/webhooks/write-webhook.ts'
+import type { Ctx } from '../../kernel/ctx.ts'
 import { normalDomain, normalEmail } from '../../kernel/email-address.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
@@ -50,12 +51,12 @@ const attributes: Kind = {
   ...eachOnce('attributes', { theirs: byName, make: makeAttribute }),
 }
 
-async function makeAttribute({ ctx }: Copying, row: Row): Promise<number | undefined> {
+async function makeAttribute({ ctx }: Copying, row: Row): Promise<number> {
   const name = byName(row).toUpperCase()
   const category = categories.find((one) => one === row.category) as Category | undefined
   if (!category) throw invalidParameter({ message: `there is no category ${String(row.category)}` })
   const known = await listAttributes(ctx.db, ctx.caller.accountId)
-  if (['EMAIL', 'SMS', 'EXT_ID'].includes(name) || known.some((one) => one.name === name)) return undefined
+  if (['EMAIL', 'SMS', 'EXT_ID'].includes(name) || known.some((one) => one.name === name)) return 0
   await createAttribute(
     ctx,
     { category, name },
@@ -105,9 +106,14 @@ const senders: Kind = {
       if (email === undefined) throw invalidParameter({ message: 'it has no address' })
       const sender = { name: textOf(row.name).slice(0, 200) || email, email, at: ctx.now }
       const made = await insertSender(ctx.db, ctx.caller.accountId, sender)
-      return made && Number(made.id)
+      return Number(made?.id ?? (await senderLike(ctx, sender)))
     },
   }),
+}
+
+async function senderLike({ db, caller }: Ctx, { name, email }: { name: string; email: string }) {
+  const all = await listSenders(db, caller.accountId)
+  return all.find((one) => one.name === name && one.email.toLowerCase() === email.toLowerCase())?.id ?? 0
 }
 
 const blockedDomains: Kind = {
@@ -118,7 +124,8 @@ const blockedDomains: Kind = {
       const domain = normalDomain(byName(row).toLowerCase())
       if (domain === undefined) throw invalidParameter({ message: 'it is not a domain' })
       const entry = { domain, at: ctx.now, most: mostBlockedDomains }
-      return (await insertBlockedDomain(ctx.db, ctx.caller.accountId, entry)) > 0 ? 0 : undefined
+      if ((await insertBlockedDomain(ctx.db, ctx.caller.accountId, entry)) > 0) return 0
+      throw invalidParameter({ message: `at most ${mostBlockedDomains} domains can be blocked` })
     },
   }),
 }

@@ -35,24 +35,26 @@ export const blocked: Kind = {
   ...paged('/smtp/blockedContacts', 'contacts', 100),
   name: 'blockedContacts',
   hasIds: false,
-  async write({ ctx }, rows) {
+  async write({ ctx, note }, rows) {
     const entries = rows.flatMap((row) => {
       const email = normalEmail(textOf(row.email))
       const at = new Date(textOf(row.blockedAt))
-      return email === undefined
-        ? []
-        : {
-            id: newUuid(),
-            accountId: ctx.caller.accountId,
-            email,
-            reason: reasons[textOf(rowOf(row.reason).code)] ?? 'manual',
-            source: 'import',
-            messageId: null,
-            at: Number.isNaN(at.getTime()) ? ctx.now : at,
-          }
+      if (email === undefined) {
+        note(`blockedContacts ${textOf(row.email)} is left out: it is not an address`)
+        return []
+      }
+      return {
+        id: newUuid(),
+        accountId: ctx.caller.accountId,
+        email,
+        reason: reasons[textOf(rowOf(row.reason).code)] ?? 'manual',
+        source: 'import',
+        messageId: null,
+        at: Number.isNaN(at.getTime()) ? ctx.now : at,
+      }
     })
-    const copied = await insertSuppressions(ctx.db, entries)
-    return { copied, skipped: rows.length - copied }
+    await insertSuppressions(ctx.db, entries)
+    return { copied: entries.length, skipped: rows.length - entries.length }
   },
 }
 
@@ -74,7 +76,11 @@ export const contacts: Kind = {
       }
       const done = await importChunk(ctx.db, claimed, [...rowsOfJson(group.rows.map(entryOf))], ctx.now)
       await advanceProcess(ctx.db, { accountId: ctx.caller.accountId, id: process }, done, ctx.now)
-      for (const { email, reason } of done.faultyRows) copying.note(`contact ${email} is left out: ${reason}`)
+      for (const { line, email, reason } of done.faultyRows) {
+        const theirs = String(group.rows[line - 1]?.id)
+        copying.note(`contacts ${email || theirs} is left out: ${reason}`)
+        await insertCopied(ctx.db, refOf(copying, 'contacts'), { theirs, ours: '0' })
+      }
       tally.copied += done.created + done.updated
       tally.skipped += done.faulty
     }
@@ -96,6 +102,9 @@ const settingsOf = (listIds: string[], row: Row) => ({
 
 type Group = { settings: ReturnType<typeof settingsOf>; rows: Row[] }
 
+// No more than the faults that an import names.
+const mostTogether = 100
+
 /** Those of the same lists and the same standing are written together. */
 function groupsOf(rows: Row[], ours: Map<string, number>): Group[] {
   const groups = new Map<string, Group>()
@@ -106,7 +115,12 @@ function groupsOf(rows: Row[], ours: Map<string, number>): Group[] {
     group.rows.push(row)
     groups.set(name, group)
   }
-  return [...groups.values()]
+  return [...groups.values()].flatMap(({ settings, rows: all }) =>
+    Array.from({ length: Math.ceil(all.length / mostTogether) }, (_, i) => ({
+      settings,
+      rows: all.slice(i * mostTogether, (i + 1) * mostTogether),
+    })),
+  )
 }
 
 const translated = (ids: unknown, ours: Map<string, number>) =>

@@ -58,9 +58,24 @@ export function listCopied(db: Db, { accountId, source, kind }: CopyRef) {
   )
 }
 
-/** 0 stands for what has no number here. */
+/** 0 stands for what has no number here, and for a contact that was left out. */
 export function insertCopied(db: Db, { accountId, source, kind }: CopyRef, { theirs, ours }: CopiedId) {
   return db.run(sql`
     insert into provider_copied_ids (account_id, source, kind, theirs, ours)
-    values (${accountId}, ${source}, ${kind}, ${theirs}, ${ours})`)
+    values (${accountId}, ${source}, ${kind}, ${theirs}, ${ours})
+    on conflict do nothing`)
+}
+
+const Theirs = row<{ theirs: string }>({ theirs: text })
+
+/** Gives those that were there. */
+export function deleteCopied(db: Db, { accountId, source, kind }: CopyRef, theirs: string[]) {
+  return db.many(
+    Theirs,
+    sql`
+    delete from provider_copied_ids
+     where account_id = ${accountId} and source = ${source} and kind = ${kind}
+       and theirs = any(${theirs}::text[])
+    returning theirs`,
+  )
 }
