@@ -4,7 +4,7 @@ import { calculatorOf } from '../contacts/attributes/calculate.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
 import { recipientLinks } from '../messages/recipient-links.ts'
 
-/** The contact's attributes under `contact`, looked up only where a template reads them. */
+/** The contact's attributes under `contact`, looked up only where a template reads them; a stranger has an address. */
 export async function contactScope(
   { db, caller, now }: Ctx,
   email: string | undefined,
@@ -15,7 +15,7 @@ export async function contactScope(
     isRead && email !== undefined
       ? await findContact(db, caller.accountId, { email: email.toLowerCase() })
       : undefined
-  if (!found) return { contact: {}, ...recipientLinks }
+  if (!found) return { contact: email === undefined ? {} : { EMAIL: email }, ...recipientLinks }
   const attributes = (await calculatorOf(db, caller.accountId, now))(found.attributes)
   return { contact: { ...attributes, EMAIL: found.email, SMS: found.sms ?? undefined }, ...recipientLinks }
 }

@@ -137,9 +137,10 @@ function aboutContent(body: SendDraft, { rendered }: Looked, size: number): Warn
   ]
 }
 
-function aboutVariables(body: SendDraft, { template, rendered }: Looked): Warning[] {
+function aboutVariables(body: SendDraft, { template, rendered, recipient }: Looked): Warning[] {
   if (!rendered || (!template && body.params === undefined)) return []
-  const scope = { params: body.params ?? {}, ...recipientLinks }
+  const contact = { EMAIL: recipient?.email }
+  const scope = { params: body.params ?? {}, contact, ...recipientLinks }
   const sources: [string, 'html' | 'text'][] = [
     [body.subject ?? template?.subject ?? '', 'text'],
     [template?.html ?? body.html ?? '', 'html'],

@@ -48,3 +48,34 @@ test('the own namespace has them too, and does not miss them', async () => {
   assert.equal(tokensIn(html).length, 2)
   assert.doesNotMatch(html, /invalid/)
 })
+
+test('everybody has an address, whether a contact or not', async () => {
+  const [subject, htmlContent] = ['To {{ contact.EMAIL }}', '<p>For {{ contact.EMAIL }}.</p>']
+  const sender = { email: 'shop@example.com' }
+  const made = { templateName: 'T', subject, htmlContent, sender, isActive: true }
+  const { body: stored } = await app.call('POST', '/v3/smtp/templates', { body: made })
+  const to = (name: string) => [{ email: `${name}@example.org` }]
+  const v3 = [
+    { subject, htmlContent, to: to('inline') },
+    { templateId: stored.id, to: to('stored') },
+    { subject, htmlContent, messageVersions: [{ to: to('one') }, { to: to('two') }] },
+  ]
+  for (const body of v3) {
+    const sent = await app.call('POST', '/v3/smtp/email', { body: { sender, ...body } })
+    assert.equal(sent.status, 201, sent.text)
+  }
+  const own = [
+    { to: 'own@example.org', template_id: stored.id },
+    { to: 'given@example.org', subject, html: htmlContent, params: {} },
+  ].map((one) => ({ from: 'shop@example.com', ...one }))
+  for (const body of own) {
+    const { body: verdict } = await app.call('POST', '/api/v1/messages/validate', { body })
+    assert.ok(!verdict.warnings.some(({ code }: { code: string }) => code === 'missing_variable'))
+    assert.equal((await app.call('POST', '/api/v1/transactional/send', { body })).status, 202)
+  }
+  for (const name of ['inline', 'stored', 'one', 'two', 'own', 'given'])
+    assert.match((await captured(`${name}@example.org`)).html, new RegExp(`For ${name}@example\\.org\\.`))
+  const asked = { templateId: stored.id, email: 'nobody@example.org' }
+  const { body: shown } = await app.call('POST', '/v3/smtp/template/preview', { body: asked })
+  assert.equal(shown.subject, 'To nobody@example.org')
+})
