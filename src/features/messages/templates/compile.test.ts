@@ -75,6 +75,20 @@ const renderings: [string, string][] = [
   ['a{% comment %} {{ params.x }} {% endcomment %}b', 'ab'],
   ['{% raw %}{{ params.x }}{% endraw %}', '{{ params.x }}'],
   ['a {{- params.zero -}} b', 'a0b'],
+  ['{{ params.name|slice:":3" }} {{ params.name|slice:"1:3" }}', 'ada da'],
+  ['{{ params.name|slice:"-8:" }} {{ params.name|slice:":-9" }}', 'LOVELACE ada'],
+  ['{{ params.name|slice:"3" }} {{ params.name|slice:":" }}', 'ada ada LOVELACE'],
+  ['{{ "abc"|slice:"::-1" }} {{ "abcde"|slice:"::2" }} {{ "abc"|slice:"5:-9" }}', 'cba ace '],
+  ['{{ "😀b"|slice:":1" }} {{ "abc"|slice:"x:y" }} {{ "abc"|slice:"::0" }}', '😀 abc abc'],
+  ['{{ "abcde"|slice:"-9:9" }} {{ "abcde"|slice:"9:-9:-2" }}', 'abcde eca'],
+  ['{{ params.list|slice:":1"|join:"," }} {{ params.list|slice:"-1:"|join:"," }}', 'a b'],
+  ['{{ params.absent|slice:":3" }}', ''],
+  ['{{ params.name|slice: 4, 4 }} {{ params.name | slice: 0 }}', 'LOVE a'],
+  ['a{# note #}b {# {{ params.x }} {% if %} #}{# #}{##}c', 'ab c'],
+  ['a{#x{color:red}\n#} b{# c', 'a{#x{color:red}\n#} b{# c'],
+  ['{% raw %}{# x #}{% endraw %}{{ "{# y #}" }}', '{# x #}{# y #}'],
+  ['{#}{{ params.zero }}', '{#}0'],
+  ['{% comment %}{{ x | }}{# #}{% endcomment %}{# é #}{{ "a|" }}', 'a|'],
 ]
 
 describe('a template renders', () => {

@@ -1,12 +1,19 @@
-import { Context, type Emitter, type FilterImplOptions, Liquid, filters as libraryFilters } from 'liquidjs'
+import {
+  Context,
+  type Emitter,
+  type FilterImplOptions,
+  Liquid,
+  filters as libraryFilters,
+  toValue,
+} from 'liquidjs'
 import { AutoescapeTag } from './autoescape.ts'
 import { strftimeOf } from './date-format.ts'
 import { templateFault } from './fault.ts'
-import { finishedFilters, pureFilters } from './filters.ts'
+import { finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
 import { operators } from './operators.ts'
 import { timeLimit } from './time-limit.ts'
-import { escapeHtml, isTrue, printed, readProperty } from './values.ts'
+import { escapeHtml, isTrue, printed, readProperty, sizeOf } from './values.ts'
 
 export type Kind = 'html' | 'text'
 
@@ -58,6 +65,7 @@ function registerFilters(engine: Liquid): void {
   }
   engine.registerFilter('date', date)
   engine.registerFilter('time', date)
+  engine.registerFilter('slice', slice)
   engine.registerFilter('is_true', isTrue)
 }
 
@@ -67,9 +75,19 @@ function date(this: ThisParameterType<typeof libraryDate>, value: unknown, forma
   return libraryDate.call(this, value, format === undefined ? format : strftimeOf(printed(format)), zone)
 }
 
+const librarySlice = handlerOf(libraryFilters.slice)
+
+/** The provider's argument is a text; numbers are the library's. */
+function slice(this: ThisParameterType<typeof librarySlice>, value: unknown, ...args: unknown[]) {
+  const [range] = args
+  if (typeof range !== 'string') return librarySlice.call(this, value, ...args)
+  this.context.memoryLimit.use(sizeOf(toValue(value)))
+  return sliced(toValue(value), range)
+}
+
 function handlerOf(filter: FilterImplOptions | undefined) {
   const handler = typeof filter === 'function' ? filter : filter?.handler
-  if (!handler) throw new Error('The template library has no date filter')
+  if (!handler) throw new Error('The template library lacks a filter')
   return handler
 }
 

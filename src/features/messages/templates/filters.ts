@@ -93,3 +93,20 @@ function plural(value: unknown, endings: unknown): string {
   const count = Array.isArray(value) ? value.length : numberOf(value)
   return (count === 1 ? one : many) ?? ''
 }
+
+/** `start:end:step`, each of which may be absent or count from the end. One that is none changes nothing. */
+export function sliced(value: unknown, range: string): unknown {
+  const asked = (range.includes(':') ? range : `:${range}`).split(':').map((part) => part.trim())
+  const [start, end, step = 1] = asked.map((part) => (part === '' ? undefined : Number(part)))
+  const isRange = asked.length <= 3 && asked.every((part) => /^([+-]?\d+)?$/.test(part)) && step !== 0
+  if (!isRange) return value
+  const items = Array.isArray(value) ? value : [...printed(value)]
+  const [first, last] = step > 0 ? [0, items.length] : [items.length - 1, -1]
+  const within = (at: number) =>
+    at < 0 ? Math.max(at + items.length, Math.min(first, last)) : Math.min(at, Math.max(first, last))
+  const taken: unknown[] = []
+  const stop = end === undefined ? last : within(end)
+  for (let at = start === undefined ? first : within(start); step > 0 ? at < stop : at > stop; at += step)
+    taken.push(items[at])
+  return Array.isArray(value) ? taken : taken.join('')
+}

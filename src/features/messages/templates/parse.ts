@@ -5,7 +5,7 @@ import {
   Parser,
   type Template,
   type Token,
-  Tokenizer,
+  type TopLevelToken,
   TypeGuards,
   toValueSync,
   UnlessTag,
@@ -15,6 +15,7 @@ import { AutoescapeTag } from './autoescape.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
+import { tokenize } from './tokenize.ts'
 
 // The provider's word for a tag that the library knows by another name.
 const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else' }
@@ -23,17 +24,27 @@ const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else' }
 export function parse(engine: Liquid, source: string): Template[] {
   if (source.length > limits.sourceCharacters)
     throw templateFault(`The template is longer than ${limits.sourceCharacters} characters.`)
-  const tokens = new Tokenizer(source, engine.options.operators).readTopLevelTokens(engine.options)
+  const tokens = tokenize(engine, source)
   if (tokens.length > limits.pieces)
     throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
-  for (const token of tokens) {
-    if (TypeGuards.isHTMLToken(token)) continue
-    if (token.size() > limits.tagCharacters) throw faultAt(token, 'A tag is too long.')
-    if (TypeGuards.isTagToken(token)) token.name = tagNames[token.name] ?? token.name
-  }
+  refuseMalformed(tokens)
   const templates = new Parser(engine).parseTokens(queueOf(tokens))
   adjust(engine, templates)
   return templates
+}
+
+function refuseMalformed(tokens: TopLevelToken[]): void {
+  let isRead = true
+  for (const token of tokens) {
+    if (TypeGuards.isHTMLToken(token)) continue
+    if (token.size() > limits.tagCharacters) throw faultAt(token, 'A tag is too long.')
+    if (TypeGuards.isTagToken(token)) {
+      token.name = tagNames[token.name] ?? token.name
+      if (/^(end)?comment$/.test(token.name)) isRead = token.name === 'endcomment'
+    }
+    // The library would leave the bar out.
+    if (isRead && token.content.endsWith('|')) throw faultAt(token, 'A filter is missing behind "|".')
+  }
 }
 
 // The parser takes each token off the front, which moves all the others: 20 000 tokens took two seconds.

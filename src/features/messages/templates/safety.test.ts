@@ -91,6 +91,9 @@ const misspelt: [string, string, number, number][] = [
   ['{% if x %}', '{% if x %} is not closed.', 1, 1],
   ['a {{ x', 'The tag "{{ x" is not closed.', 1, 3],
   ['{{ first name }}', 'An expression is malformed.', 1, 1],
+  ['a {# x #}{{ x | }}', 'A filter is missing behind "|".', 1, 10],
+  ['\n{% if x %}{% elif y | -%}{% endif %}', 'A filter is missing behind "|".', 2, 11],
+  ['{{ x | | upper }}', 'The template cannot be read: expected filter name.', 1, 8],
   ['{{ x | where_exp: "i", "i" }}', 'Unknown filter "where_exp".', 1, 1],
   ['a{% autoescape maybe %}{% endautoescape %}', 'The tag autoescape is followed by on or off.', 1, 2],
   ['{% autoescape off %}{{ a }}', '{% autoescape off %} is not closed.', 1, 1],
@@ -149,6 +152,11 @@ test('work over lists inside one output is stopped as well', { timeout: 20_000 }
   await compileTemplate(work, 'html')
     .render(scope)
     .catch((error) => assert.ok(isTemplateFault(error)))
+})
+
+test('openings of comments that nothing closes cost no more than text', { timeout: 20_000 }, async () => {
+  for (const source of ['{#'.repeat(400_000), '{#\n'.repeat(300_000), '{##}'.repeat(9_000)])
+    assert.equal(await compileTemplate(source, 'text').render(scope), source.includes('}') ? '' : source)
 })
 
 test('a large output of the fast path is refused too', async () => {
