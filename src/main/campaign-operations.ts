@@ -7,8 +7,12 @@ import { exportRecipientsV3, sendReportV3 } from '../features/campaigns/reports.
 import type { LinkSource } from '../features/campaigns/send-test.ts'
 import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
 import type { Operation } from '../kernel/operation.ts'
+import type { CallNeeds } from '../kernel/v3/url.ts'
 
-type CampaignNeeds = LinkSource & { fetchAttachment: FetchAttachment }
+type CampaignNeeds = LinkSource & {
+  fetchAttachment: FetchAttachment
+  webhooks: CallNeeds
+}
 
 export function campaignOperations(needs: CampaignNeeds): Operation[] {
   return [
@@ -31,7 +35,7 @@ export function campaignOperations(needs: CampaignNeeds): Operation[] {
     reading.listCampaignRecipientsV3,
     reading.getSharedUrlV3(needs),
     reading.getAbTestResultV3,
-    exportRecipientsV3,
+    exportRecipientsV3(needs.webhooks),
     sendReportV3,
   ]
 }

@@ -17,12 +17,14 @@ import { askOptinV3 } from '../features/transactional/double-optin/api.v3.ts'
 import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
 import type { Operation } from '../kernel/operation.ts'
+import type { CallNeeds } from '../kernel/v3/url.ts'
 
 export type ContactNeeds = {
   baseUrl: string
   unsubscribeKeys: FindUnsubscribeKeys
   optinKeys: FindOptinKeys
   fetchAttachment: FetchAttachment
+  webhooks: CallNeeds
 }
 
 export function contactOperations(needs: ContactNeeds): Operation[] {
@@ -30,8 +32,8 @@ export function contactOperations(needs: ContactNeeds): Operation[] {
   return [
     ...Object.values(contacts),
     askOptinV3(needs),
-    importContactsV3,
-    exportContactsV3,
+    importContactsV3(needs.webhooks),
+    exportContactsV3(needs.webhooks),
     batchContactsV3,
     ...Object.values(attributes),
     ...Object.values(lists),

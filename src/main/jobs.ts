@@ -104,7 +104,8 @@ const attaching = ({ fetchFile }: ImportFiles) => ({
 
 const largestFile = 20 * 1024 * 1024
 
-export const filesThrough = (client: GuardedRequests): ImportFiles => ({
+/** Who asked to be told may be reached by another client than files are fetched with. */
+export const filesThrough = (client: GuardedRequests, telling = client): ImportFiles => ({
   fetchFile: async (url) => {
     const { status, headers, body } = await client.request({ url, maxBytes: largestFile, timeoutMs: 60_000 })
     if (status !== 200) throw new Error(`it answered ${status}`)
@@ -113,6 +114,6 @@ export const filesThrough = (client: GuardedRequests): ImportFiles => ({
   notify: async (url, message) => {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify(message)
-    await client.request({ url, method: 'POST', headers, body, maxBytes: 65_536, timeoutMs: 10_000 })
+    await telling.request({ url, method: 'POST', headers, body, maxBytes: 65_536, timeoutMs: 10_000 })
   },
 })

@@ -9,8 +9,8 @@ import {
 import { openDns } from '../adapters/system-dns/system-dns.ts'
 import type { Post } from '../features/webhooks/call.ts'
 import { startWebhookDelivery, type WebhookDelivery } from '../features/webhooks/deliver.ts'
-import type { CheckTarget } from '../features/webhooks/write-webhook.ts'
 import type { Log } from '../kernel/log.ts'
+import type { CheckTarget } from '../kernel/v3/url.ts'
 import type { Config } from './config.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { packageVersion } from './package-root.ts'
@@ -19,7 +19,8 @@ import type { Pools } from './wire.ts'
 
 type ClientConfig = Pick<Config, 'dns' | 'webhookAllowPrivate'>
 
-function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
+/** Also for what else callers want to be told of. */
+export function clientOf({ dns, webhookAllowPrivate }: ClientConfig) {
   return openGuardedClient({
     allowPrivate: webhookAllowPrivate,
     ...(dns && { resolve: resolveThrough(dns) }),

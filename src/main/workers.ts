@@ -1,16 +1,17 @@
 // Everything that goes on without a request: deliveries, webhooks, watched mailboxes, recurring work.
+import { openGuardedClient } from '../adapters/guarded-http/guarded-http.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
 import { startJobs } from '../kernel/job.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Config } from './config.ts'
 import { openDelivery } from './delivery.ts'
 import { domainNeeds } from './domain-operations.ts'
-import { jobsFor } from './jobs.ts'
+import { filesThrough, jobsFor } from './jobs.ts'
 import { openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaJob } from './media.ts'
 import { openWatching, outreachJobsFor } from './outreach.ts'
 import { openSmsDelivery } from './sms.ts'
-import { openWebhooks } from './webhooks.ts'
+import { clientOf, openWebhooks } from './webhooks.ts'
 import { dnsOf, type Pools } from './wire.ts'
 
 export type Workers = { wake(): void; stop(): Promise<void> }
@@ -32,7 +33,8 @@ export async function startWorkers(needs: WorkerNeeds): Promise<Workers> {
   const unsubscribeKeys = openUnsubscribeKeys(config)
   const domains = domainNeeds(config, { dns: dnsOf(config), log })
   const { auditDays } = config
-  const jobs = jobsFor({ transport, log, now, baseUrl, unsubscribeKeys, domains, auditDays, wake })
+  const files = filesThrough(openGuardedClient({ allowPrivate: false }), clientOf(config))
+  const jobs = jobsFor({ transport, log, now, baseUrl, unsubscribeKeys, domains, auditDays, wake, files })
   const outreach = outreachJobsFor(config, { log, now, baseUrl })
   const running = startJobs([...jobs, ...outreach, openMediaJob(config, log)], { db, log, now })
   const webhooks = openWebhooks({ config, pools, log, now, baseUrl })

@@ -79,6 +79,25 @@ describe('an address inside', () => {
     await remove(body.id)
   })
 
+  test('is not told of the end of an import or an export either, unless webhooks may go there', async () => {
+    const allowing = await makeApp({ env: { ...env, POSTHORN_WEBHOOK_ALLOW_PRIVATE: 'true' } })
+    const imported = { path: 'contacts/import', field: 'notifyUrl', jsonBody: [{ email: 'a@example.com' }] }
+    const exported = { path: 'contacts/export', field: 'notifyUrl', customContactFilter: {} }
+    const recipients = {
+      path: 'emailCampaigns/1/exportRecipients',
+      field: 'notifyURL',
+      recipientsType: 'all',
+    }
+    for (const { path, field, ...asked } of [imported, exported, recipients]) {
+      const body = { ...asked, [field]: 'http://127.0.0.1/done' }
+      const refused = await app.call('POST', `/v3/${path}`, { body })
+      assert.deepEqual([refused.status, refused.body.code], [400, 'invalid_parameter'], path)
+      assert.match(refused.body.message, new RegExp(`^${field} cannot be called: .*not a public address`))
+      const { status } = await allowing.call('POST', `/v3/${path}`, { body })
+      assert.equal(status, path.startsWith('contacts') ? 202 : 404, path)
+    }
+  })
+
   test('beside a public one condemns the name', async () => {
     clear()
     zone['both.example A'] = [publicAddress, '10.0.0.1']

@@ -1,7 +1,8 @@
 // A webhook is made, changed, taken away.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { refusal } from '../../kernel/refusal.ts'
-import { invalidParameter, missingParameter, notFound } from '../../kernel/refusals.ts'
+import { missingParameter, notFound } from '../../kernel/refusals.ts'
+import { type CallNeeds, type CheckTarget, refuseUncallable } from '../../kernel/v3/url.ts'
 import { resolveNotice } from '../accounts/notices/notices.ts'
 import { toldOf } from './events.ts'
 import {
@@ -26,10 +27,7 @@ import {
 } from './read-body.ts'
 import { newSecret, openSecrets, type SecretKeys, type Secrets, sealSecrets } from './secrets.ts'
 
-/** Says why nothing can be posted to an address; nothing when it can, or when nobody can tell yet. */
-export type CheckTarget = (url: string) => Promise<string | undefined>
-
-export type WebhookNeeds = { secretKeys: SecretKeys; checkTarget: CheckTarget }
+export type WebhookNeeds = CallNeeds & { secretKeys: SecretKeys }
 
 export const mostWebhooks = 40
 
@@ -41,11 +39,8 @@ export const tooManyWebhooks = refusal({
 
 const webhookUnknown = () => notFound({ message: 'Webhook ID does not exist', param: 'id' })
 
-/** Asks the resolver, so it is done before any transaction. */
 export async function refuseTarget(checkTarget: CheckTarget, text: string | undefined): Promise<void> {
-  const address = readAddress(text)
-  const fault = address && (await checkTarget(address.url))
-  if (fault !== undefined) throw invalidParameter({ message: `url cannot be called: ${fault}`, param: 'url' })
+  await refuseUncallable(checkTarget, readAddress(text)?.url ?? null, 'url')
 }
 
 export async function createWebhook(

@@ -2,24 +2,30 @@ import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
+import { type CallNeeds, readUrl, refuseUncallable } from '../../../kernel/v3/url.ts'
 import { mostRows, tooManyRows } from './refusals.ts'
 import { ImportBody, startImport } from './start-import.ts'
 
-export const importContactsV3 = operation({
-  name: 'contact.import',
-  http: 'POST /v3/contacts/import',
-  area: 'Contacts',
-  summary: 'Import contacts in bulk, in the background',
-  description:
-    `At most ${mostRows} rows of fileBody, fileUrl or jsonBody. Columns CONSENT_DATE (ISO 8601 or d/m/Y) and ` +
-    'CONSENT_SOURCE record consent. GET /v3/processes/{processId} tells how far it is; rows that are faulty are ' +
-    'named there and the others are kept.',
-  scope: 'contacts.write',
-  effect: 'change',
-  body: ImportBody,
-  maxBodyBytes: 20 * 1024 * 1024,
-  secret: ['fileBody', 'fileUrl', 'jsonBody', 'notifyUrl'],
-  status: 202,
-  reply: closed({ processId: Type.Integer() }),
-  refusals: [tooManyRows, notFound],
-}).run(async (ctx, { body }) => ({ processId: await startImport(ctx, body) }))
+export const importContactsV3 = ({ checkTarget }: CallNeeds) =>
+  operation({
+    name: 'contact.import',
+    http: 'POST /v3/contacts/import',
+    area: 'Contacts',
+    summary: 'Import contacts in bulk, in the background',
+    description:
+      `At most ${mostRows} rows of fileBody, fileUrl or jsonBody. Columns CONSENT_DATE (ISO 8601 or d/m/Y) and ` +
+      'CONSENT_SOURCE record consent. GET /v3/processes/{processId} tells how far it is; rows that are faulty are ' +
+      'named there and the others are kept.',
+    scope: 'contacts.write',
+    effect: 'change',
+    body: ImportBody,
+    maxBodyBytes: 20 * 1024 * 1024,
+    secret: ['fileBody', 'fileUrl', 'jsonBody', 'notifyUrl'],
+    status: 202,
+    reply: closed({ processId: Type.Integer() }),
+    refusals: [tooManyRows, notFound],
+    prepare: async (_ctx, input) => {
+      await refuseUncallable(checkTarget, readUrl(input.body.notifyUrl, 'notifyUrl'), 'notifyUrl')
+      return input
+    },
+  }).run(async (ctx, { body }) => ({ processId: await startImport(ctx, body) }))

@@ -128,4 +128,7 @@ test('the address that was named is told of the end', async () => {
   await workImports(guarded, soon())
   assert.equal((await processOf(one, silent)).status, 'completed')
   assert.equal(told.length, 1)
+  await accepted(one, body)
+  await workImports({ ...needs, ...filesThrough(outside, inside) }, soon())
+  assert.equal(told.length, 2, 'where webhooks may go, whatever files may be fetched')
 })
