@@ -120,7 +120,7 @@ export const removeFromListV3 = operation({
       success: Type.Optional(Named),
       failure: Type.Optional(Named),
       total: Type.Optional(Type.Integer({ description: 'With all: how many there were' })),
-      processId: Type.Optional(Type.Null({ description: 'With all: none is needed, it is done' })),
+      processId: Type.Optional(Type.Integer({ description: 'With all: it is completed already' })),
     }),
   }),
   refusals: [notFound],

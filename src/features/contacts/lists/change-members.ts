@@ -5,6 +5,7 @@ import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
+import { insertDone } from '../processes/queries.ts'
 import {
   addMembers,
   holdContacts,
@@ -43,7 +44,7 @@ export async function addContacts(ctx: Ctx, id: number, body: Static<typeof AddB
   throw invalidParameter({ message: 'Contact already in list and/or does not exist', param: entries.kind })
 }
 
-type Removed = Partial<Sorted> & { total?: number; processId?: null }
+type Removed = Partial<Sorted> & { total?: number; processId?: number }
 
 export async function removeContacts(
   ctx: Ctx,
@@ -53,13 +54,20 @@ export async function removeContacts(
   const entries = body.all ? undefined : readEntries(body)
   if (body.all) refuseNames(body)
   const of = { accountId: ctx.caller.accountId, listId: await hold(ctx, id) }
-  if (!entries) return { total: await removeAllMembers(ctx.db, of), processId: null }
+  if (!entries) return removeAll(ctx, of)
   const sorted = await sortEntries(ctx, entries, (ids) => removeMembers(ctx.db, of, ids))
   if (sorted.success.length > 0) return sorted
   throw invalidParameter({
     message: 'Contact already removed from list and/or does not exist',
     param: entries.kind,
   })
+}
+
+/** A client of the provider asks for the process until it is completed. */
+async function removeAll({ db, now: at }: Ctx, of: { accountId: string; listId: string }): Promise<Removed> {
+  const total = await removeAllMembers(db, of)
+  const { id } = await insertDone(db, of.accountId, { name: 'REMOVECONTACTS', total, at })
+  return { total, processId: Number(id) }
 }
 
 async function hold(ctx: Ctx, id: number): Promise<string> {

@@ -173,7 +173,10 @@ describe('contacts are taken off a list', () => {
     const again = await remove(listId, { ids: [a.id] })
     assert.deepEqual([again.status, again.body.code], [400, 'invalid_parameter'])
     const all = await remove(listId, { all: true })
-    assert.deepEqual([all.status, all.body], [201, { contacts: { total: 2, processId: null } }])
+    const { processId } = all.body.contacts
+    assert.deepEqual([all.status, all.body], [201, { contacts: { total: 2, processId } }])
+    const { body: process } = await app.call('GET', `/v3/processes/${processId}`)
+    assert.deepEqual([process.name, process.status, process.info], ['REMOVECONTACTS', 'completed', {}])
     assert.equal(await countOf(listId), 0)
     assert.equal((await remove(listId, { all: true })).body.contacts.total, 0)
     for (const body of [{}, { all: false }]) {

@@ -64,13 +64,18 @@ const shownNames: Record<string, string> = {
   EXPORTRECIPIENTS: 'CAMPAIGN_PROCESSING',
 }
 
+function infoOf(found: ProcessRow): Static<typeof Process>['info'] {
+  if (found.name === 'IMPORTUSER') return { import: importOf(found) }
+  return found.name === 'REMOVECONTACTS' ? {} : { export: { total: found.total } }
+}
+
 function show(found: ProcessRow, baseUrl: string): Static<typeof Process> {
   const { name, file_token: token } = found
   return {
     id: Number(found.id),
     name: shownNames[name] ?? name,
     status: found.status,
-    info: name === 'IMPORTUSER' ? { import: importOf(found) } : { export: { total: found.total } },
+    info: infoOf(found),
     ...(token === null ? {} : { export_url: exportUrl(baseUrl, token) }),
     created_at: found.created_at.toISOString(),
     completed_at: found.completed_at?.toISOString() ?? null,

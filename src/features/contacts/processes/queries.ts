@@ -64,6 +64,21 @@ export function listProcesses(db: Db, accountId: string, slice: Slice) {
   )
 }
 
+const Id = row<{ id: string }>({ id: text })
+
+export type DoneProcess = { name: 'REMOVECONTACTS'; total: number; at: Date }
+
+/** One that was over when it was asked for. */
+export function insertDone(db: Db, accountId: string, { name, total, at }: DoneProcess) {
+  return db.one(
+    Id,
+    sql`
+    insert into processes (account_id, name, status, settings, total, due_at, created_at, completed_at)
+    values (${accountId}, ${name}, 'completed', '{}', ${total}, ${at}, ${at}, ${at})
+    returning id`,
+  )
+}
+
 const Count = row<{ count: number }>({ count: int })
 
 export function countProcesses(db: Db, accountId: string) {
