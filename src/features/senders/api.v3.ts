@@ -69,7 +69,8 @@ export const createSenderV3 = (needs: CodeNeeds) =>
     summary: 'Declare a sender',
     description:
       'Active at once on a verified domain. Otherwise a code of six digits is mailed to the address; entering it ' +
-      'makes the sender active. An address gets at most five codes a day.',
+      'makes the sender active. An address gets at most five codes a day. The code comes from the default sender of ' +
+      'the account, else from a verified domain or an active sender of its, else from this service.',
     effect: 'irreversible',
     body: SenderBody,
     status: 201,

@@ -10,9 +10,10 @@ import { dayOf } from '../../kernel/v3/dates.ts'
 import { publicName } from '../accounts/account/public-name.ts'
 import { listAccounts } from '../accounts/account/queries.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { findDomains } from '../domains/domain-states.ts'
 import { queueMessages } from '../messages/queue-messages.ts'
 import { sealSecret, secretMark } from '../messages/sealed-secret.ts'
-import { countCode, markProven, type SenderRef, storeCode, takeTry } from './queries.ts'
+import { countCode, listSenders, markProven, type SenderRef, storeCode, takeTry } from './queries.ts'
 
 export type CodeNeeds = { baseUrl: string; secretKeys: () => Promise<Buffer[]> }
 
@@ -102,11 +103,27 @@ async function messageOf(ctx: Ctx, needs: CodeNeeds, email: string, { code, secr
   }
 }
 
-/** The default sender, else this service at its public name, else the address itself, where there is none. */
+/**
+ * The default sender, else one that is the account's, else this service at its public name, else the address itself,
+ * where there is none: a domain that says so has mail refused that claims to be its own.
+ */
 async function serviceAddress(ctx: Ctx, { baseUrl }: CodeNeeds, email: string): Promise<Address> {
   const { default_sender } = await readSettings(ctx)
-  if (default_sender) return default_sender
+  const known = default_sender ?? (await provenAddress(ctx))
+  if (known) return known
   const host = normalDomain(new URL(baseUrl).hostname)
   const isNamed = host !== undefined && /[a-z]$/.test(host)
   return { email: isNamed ? `no-reply@${host}` : email }
+}
+
+/** On a verified domain, whose signature receivers see, before one that only a code has proven. */
+async function provenAddress({ db, caller }: Ctx): Promise<Address | undefined> {
+  const senders = await listSenders(db, caller.accountId)
+  const domains = (await findDomains(db, caller.accountId)).filter(({ status }) => status === 'verified')
+  const onDomain = senders.find((one) => domains.some(({ domain }) => domain === domainOf(one.email)))
+  if (onDomain) return { email: onDomain.email, name: onDomain.name }
+  const [served] = domains
+  if (served) return { email: `no-reply@${served.domain}` }
+  const proven = senders.find(({ is_proven }) => is_proven)
+  return proven && { email: proven.email, name: proven.name }
 }

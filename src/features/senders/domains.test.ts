@@ -40,3 +40,22 @@ test('a verified domain makes its senders active at once, for its account alone,
   await app.verify(domain)
   assert.equal((await send(`anybody@${domain}`)).status, 422)
 })
+
+test('a code comes from an address that receivers believe, where the account has one', async () => {
+  const { key } = await app.makeAccount()
+  const domain = 'believed.test'
+  const { body: declared } = await app.declare(domain, key)
+  const codeFrom = async (email: string) => {
+    await sender(email, key)
+    const { body } = await call('GET', `/api/v1/messages?to=${email}`, undefined, key)
+    return body.data[0].from
+  }
+  assert.equal(await codeFrom('one@other.test'), 'one@other.test')
+  app.publish(declared.records)
+  await app.verify(domain, key)
+  assert.equal(await codeFrom('two@other.test'), `no-reply@${domain}`)
+  await sender(`shop@${domain}`, key)
+  assert.equal(await codeFrom('three@other.test'), `Shop <shop@${domain}>`)
+  await call('PUT', '/api/v1/settings', { default_sender: { email: 'desk@usual.test' } }, key)
+  assert.equal(await codeFrom('four@other.test'), 'desk@usual.test')
+})

@@ -38,7 +38,7 @@ const somebody = () => `ann${++people}@example.com`
 
 describe('a sender', () => {
   test('is active when the code that was mailed to it comes back', async () => {
-    const { create, validate, list, codeFor } = await setUp()
+    const { call, create, validate, list, codeFor } = await setUp()
     const email = somebody()
     const made = await create(email)
     assert.deepEqual([made.status, made.body], [201, { id: made.body.id, spfError: true, dkimError: true }])
@@ -49,6 +49,10 @@ describe('a sender', () => {
     assert.deepEqual([refused.status, refused.body.code], [400, 'invalid_parameter'])
     assert.equal(refused.body.message, 'Invalid OTP code provided')
     assert.deepEqual([(await validate(id, code)).status, (await list())[0].active], [204, true])
+    const other = somebody()
+    await create(other)
+    const { body: mailed } = await call('GET', `/api/v1/messages?to=${other}`)
+    assert.equal(mailed.data[0].from, `Shop <${email}>`)
     // Again, with any code: it is proven.
     assert.equal((await validate(id, wrong(code))).status, 204)
   })
