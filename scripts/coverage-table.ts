@@ -3,6 +3,8 @@ import { type Operation, operationId } from '../src/kernel/operation.ts'
 import { declarationsOnly } from '../src/main/operations.ts'
 import { excluded } from '../test/clients/scope.ts'
 
+const sms = '`templateId` is refused; `webUrl` is not called: a webhook of the channel `sms` takes its place'
+
 /** What the provider does otherwise. An operation without a note works as there. */
 const notes: Record<string, string> = {
   'v3.email.send':
@@ -10,14 +12,19 @@ const notes: Record<string, string> = {
     'first answer again; `scheduledAt` up to 30 days ahead',
   'v3.campaign.create': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
   'v3.campaign.update': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
-  'v3.contact.double_optin': 'an address is asked three times an hour and ten times a day at most',
+  'v3.contact.double_optin':
+    'the mailed link opens a page with a button, since mail scanners follow links; an address is asked three times an ' +
+    'hour and ten times a day at most',
   'v3.campaign.send': 'wants the body `{"confirm": true}`, unless `provider_compatibility` is on',
   'v3.contact.import': 'at most 20000 rows in a call',
+  'v3.contact.export_all': 'by `actionForContacts`, list or segment; filters by campaign are refused',
   'v3.folder.delete': 'the lists of the folder stay, in no folder',
   'v3.sender.ips': 'there are no dedicated addresses: the list is empty',
   'v3.sender.own_ips': 'there are no dedicated addresses: the list is empty',
+  'v3.sms.send': sms,
+  'v3.sms.send_async': sms,
   'v3.sms.templates': 'there are none: the list is empty',
-  'v3.webhook.create': 'of email only, neither SMS nor inbound; calls are signed, and tried again for longer',
+  'v3.webhook.create': 'of email and SMS, not of inbound mail; calls are signed, and tried again for longer',
   'v3.account.get': 'no postal address and no names of people',
 }
 
