@@ -13,8 +13,8 @@ const notes: Record<string, string> = {
   'v3.campaign.create': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
   'v3.campaign.update': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
   'v3.contact.double_optin':
-    'the mailed link opens a page with a button, since mail scanners follow links; an address is asked three times an ' +
-    'hour and ten times a day at most',
+    'the mailed link opens a page with a button, since mail scanners follow links; an address is asked three times ' +
+    'an hour and ten times a day at most',
   'v3.campaign.send': 'wants the body `{"confirm": true}`, unless `provider_compatibility` is on',
   'v3.contact.import': 'at most 20000 rows in a call',
   'v3.contact.export_all': 'by `actionForContacts`, list or segment; filters by campaign are refused',

@@ -23,8 +23,8 @@ export const exportRecipientsV3 = ({ checkTarget }: CallNeeds) =>
     area: 'Campaigns',
     summary: 'Export recipients of a campaign as a CSV file, in the background',
     description:
-      'GET /v3/processes/{processId} shows export_url when the file is ready. Whoever knows that address can fetch it, ' +
-      'without a key, for 7 days; then it is deleted. Opens and clicks count by the filters of the account.',
+      'GET /v3/processes/{processId} shows export_url when the file is ready. Whoever knows that address can fetch ' +
+      'it, without a key, for 7 days; then it is deleted. Opens and clicks count by the filters of the account.',
     // It changes nothing but gives people away: a key that may read contacts may export them.
     scope: 'contacts.read',
     effect: 'change',

@@ -12,8 +12,8 @@ export const exportContactsV3 = ({ checkTarget }: CallNeeds) =>
     area: 'Contacts',
     summary: 'Export contacts as a CSV file, in the background',
     description:
-      'GET /v3/processes/{processId} shows export_url when the file is ready. Whoever knows that address can fetch it, ' +
-      'without a key, for 7 days; then it is deleted.',
+      'GET /v3/processes/{processId} shows export_url when the file is ready. Whoever knows that address can fetch ' +
+      'it, without a key, for 7 days; then it is deleted.',
     // It changes nothing but gives everybody away: a key that may read contacts may export them.
     scope: 'contacts.read',
     effect: 'change',
