@@ -18,6 +18,8 @@ export type Performed = Reply & { replayed: boolean; isConstant?: boolean }
 export type Pending = {
   admission: Admission
   input: RawInput
+  /** What came before it was prepared: the action log says what was asked. */
+  asked?: RawInput
   claim: Claim | undefined
   /** It has been answered before: nothing is prepared for it, and it does not act. */
   isRemembered?: true
@@ -94,10 +96,10 @@ async function runAll(gates: Gates, op: Operation, tx: Db, acting: Pending[]): P
 }
 
 async function writeLines(tx: Db, batch: Pending[], results: (Reply | Refusal | undefined)[]): Promise<void> {
-  const lines = batch.flatMap(({ admission, input }, i) => {
+  const lines = batch.flatMap(({ admission, input, asked = input }, i) => {
     const result = results[i]
     if (!result || result instanceof Refusal || admission.caller === nobody) return []
-    return lineOf(admission, input, { status: result.status, code: null })
+    return lineOf(admission, asked, { status: result.status, code: null })
   })
   if (lines.length > 0) await insertAuditLines(tx, lines)
 }

@@ -116,3 +116,62 @@ test('odd text in parameters is kept out of the way, not out of the log', async 
   const [line] = await linesOf(key)
   assert.equal(line?.operation, 'act.write')
 })
+
+test('of what an operation does not know only the names are kept, at any depth', async () => {
+  const { key } = await app.makeAccount()
+  const hidden = 'SECRET-OF-THE-CALLER'
+  const unknown = [
+    'htmlContent',
+    'body',
+    'content',
+    'attachment',
+    'password',
+    'token',
+    'textt',
+    'Html',
+    'api-key',
+  ]
+  const body = { to: 'a@example.com', ...Object.fromEntries(unknown.map((name) => [name, hidden])) }
+  const calls: [string, string, object?][] = [
+    ['GET', `/api/v1/messages?limit=7&api_key=${hidden}&api-key=${hidden}`],
+    ['GET', `/v3/account?api-key=${hidden}`],
+    ['GET', `/v3/contacts?limit=7&token=${hidden}`],
+    ['POST', '/api/v1/transactional/send', body],
+    [
+      'POST',
+      '/api/v1/transactional/send',
+      { from: { email: 'a@example.com', html: hidden }, to: { text: hidden } },
+    ],
+    ['POST', `/v3/smtp/email?key=${hidden}`, { sender: { email: hidden, html: hidden }, html: hidden }],
+    ['PUT', '/api/v1/settings', { default_sender: { email: 'a@example.com', html: { text: hidden } } }],
+  ]
+  for (const [method, path, given] of calls) await app.call(method, path, { key, body: given })
+  const lines = (await linesOf(key)).filter(({ operation }) => operation !== 'audit.list').reverse()
+  assert.equal(lines.length, calls.length)
+  const kept = lines.map(({ params }) => params as Record<string, unknown>)
+  assert.deepEqual(kept[0], { limit: 7, api_key: '[not kept]', 'api-key': '[not kept]' })
+  assert.deepEqual(kept[2], { limit: 7 })
+  for (const name of unknown) assert.equal(kept[3]?.[name], '[not kept]', name)
+  assert.equal(kept[3]?.to, 'a@example.com')
+  assert.deepEqual(kept[4], {
+    from: { email: 'a@example.com', html: '[not kept]' },
+    to: { text: '[not kept]' },
+  })
+  assert.deepEqual(kept[6], { default_sender: { email: 'a@example.com', html: '[not kept]' } })
+  // The sender's address is a field that is known.
+  const rest = [...kept.slice(0, 5), { ...kept[5], sender: { ...(kept[5]?.sender as object), email: '' } }]
+  assert.doesNotMatch(JSON.stringify(rest), new RegExp(hidden))
+})
+
+test('a key in a field that is known is cut to its beginning', async () => {
+  const { key } = await app.makeAccount()
+  const others = `xkeysib-${'a1'.repeat(32)}-AbCdEf0123456789`
+  await app.call('POST', '/api/v1/test-acts', {
+    key,
+    body: { note: `it is ${key}, not ${others.slice(0, 40)}` },
+  })
+  await app.call('GET', `/v3/contacts/${key}`, { key })
+  const [read, written] = await linesOf(key)
+  assert.deepEqual(written?.params, { note: `it is ${key.slice(0, 13)}…, not xkeysib-a1a1…` })
+  assert.deepEqual(Object.values(read?.params ?? {}), [`${key.slice(0, 13)}…`])
+})

@@ -15,7 +15,7 @@ export function lineOf(admission: Admission, input: object, { status, code }: Re
     at: now,
     keyId: caller.keyId,
     operation: op.name,
-    params: auditableParams({ ...input }, op.secret),
+    params: auditableParams(input, op),
     status,
     code,
     requestId,

@@ -18,7 +18,7 @@ export async function prepare(gates: Gates, pending: Pending): Promise<Pending> 
 async function prepared(gates: Gates, pending: Pending): Promise<Pending> {
   const { admission, input } = pending
   const made = await admission.op.prepare?.(ctxOf(gates, admission, gates.db), input as never)
-  return { ...pending, input: made ?? input }
+  return { ...pending, input: made ?? input, asked: input }
 }
 
 async function alone<T>({ preparing }: Gates, claim: Claim, work: () => Promise<T>): Promise<T> {

@@ -138,6 +138,8 @@ describe('a call', () => {
     assert.deepEqual([done?.result, done?.ip], [{ status: 202, code: null }, '127.0.0.1'])
     assert.deepEqual(refused?.result, { status: 422, code: 'missing_parameter' })
     assert.equal(refused?.request_id, request_id)
+    await refusalOf(client, 'settings_get', { api_key: key })
+    assert.deepEqual((await linesOf(key))[0]?.params, { api_key: '[not kept]' })
   })
 
   test('with an idempotency_key acts once and answers the same again', async () => {
