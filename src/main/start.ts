@@ -41,10 +41,13 @@ export async function start({ config: given, roles }: StartOptions): Promise<Run
     if (applied.length > 0) log.info({ applied }, 'database migrated')
     const pools = openPools({ url: database.url, log, strict: false })
     stops.push(() => pools.close())
-    const { madeKey } = await ensureFirstAccount(pools.db, config.apiKey)
+    const { apiKey } = config
+    if (apiKey !== undefined) await ensureFirstAccount(pools.db, apiKey)
     const fault = await strangeKeys(pools.db, openSecretKeys(config))
     if (fault) log.error(fault)
     const { url, smtp } = await startRoles({ config, roles, pools, log, stops })
+    // Last: a key is shown once, and a start that fails shows nothing.
+    const { madeKey } = apiKey === undefined ? await ensureFirstAccount(pools.db, apiKey) : { madeKey: null }
     log.info({ roles, database: database.kind, url, smtp }, 'started')
     return { url, smtp, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
   } catch (error) {

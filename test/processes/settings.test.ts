@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeDatabase } from '../app.ts'
-import { query } from './empty-database.ts'
-import { begin, type Env, eventually, linesOf, makePlace, type Service, start } from './posthorn.ts'
+import { makeEmptyDatabase, query } from './empty-database.ts'
+import { begin, type Env, eventually, keyIn, linesOf, makePlace, type Service, start } from './posthorn.ts'
 
 const databaseUrl = await makeDatabase()
 const makeService = async (env: Env = {}) => start(await makePlace({ DATABASE_URL: databaseUrl, ...env }))
@@ -101,6 +101,28 @@ test('what shows only when a setting is used is told by its name as well', async
     assert.deepEqual([code, said.length], [1, 1], lines.join('\n'))
     assert.match(said[0] ?? '', words)
   }
+})
+
+test('a first start that fails makes no key: of those that succeed afterwards one shows it', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const url = await makeEmptyDatabase()
+  const port = String((taken.address() as AddressInfo).port)
+  const wrong: Env[] = [{ POSTHORN_SMTP_PORT: port }, { POSTHORN_PORT: port }, { POSTHORN_TLS_CERT: '/nope' }]
+  for (const env of wrong) {
+    const { code, out } = await startFails({ DATABASE_URL: url, ...env })
+    assert.deepEqual([code, out], [1, ''])
+  }
+  const places = await Promise.all([1, 2].map(() => makePlace({ DATABASE_URL: url })))
+  const services = await Promise.all(places.map((place) => start(place, '--role', 'api')))
+  const keys = services.map((service) => keyIn(service.out()))
+  const [key, ...more] = keys.filter((one) => one !== '')
+  assert.deepEqual(more, [])
+  for (const service of services) assert.equal(await statusWith(service, key ?? ''), 200)
+  const silent = services[keys.indexOf('')]
+  assert.match(silent?.out() ?? '', /Key {7}made before; for another one: posthorn key create/)
+  for (const service of services) await service.end('SIGTERM')
 })
 
 test('an unknown role is refused as a wrong call', async () => {

@@ -25,7 +25,7 @@ Examples:
       const running = await starting
       const { url = null, smtp = null, madeKey: key, database } = running
       if (json) sayJson({ url, smtp, key, database })
-      else say(banner(running))
+      else say(banner(running, options.config.apiKey !== undefined))
     })
 }
 
@@ -36,12 +36,13 @@ function readRoles(given: string): Role[] {
   throw new CommandFault(`there is no role ${JSON.stringify(unknown)}; known: ${roles.join(', ')}`, 2)
 }
 
-function banner({ url, smtp, madeKey, database }: Running): string {
+function banner({ url, smtp, madeKey, database }: Running, isKeyGiven: boolean): string {
   const lines = ['', 'Posthorn is ready.', '']
   if (url) lines.push(`  API       ${url}/api/v1`, `  Docs      ${url}/docs`)
   if (smtp) lines.push(`  SMTP      ${smtp} (user apikey, password your key)`)
   lines.push(`  Database  ${database}`)
   if (madeKey) lines.push(`  Key       ${madeKey}`, '', '  The key is shown only now. Keep it.')
+  else if (!isKeyGiven) lines.push('  Key       made before; for another one: posthorn key create')
   if (madeKey && url) lines.push('', '  Try it:', `  curl -H 'api-key: ${madeKey}' ${url}/api/v1/usage`)
   return [...lines, ''].join('\n')
 }
