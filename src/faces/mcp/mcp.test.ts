@@ -90,6 +90,28 @@ describe('the list of tools', () => {
     }
   })
 
+  test('says of nothing that acts anew that it can be repeated', async () => {
+    const { tools } = await agent.listTools()
+    const repeatable = (name: string) =>
+      tools.find((tool) => tool.name === name)?.annotations?.idempotentHint ?? null
+    for (const name of [
+      'email_send',
+      'campaign_send',
+      'automation_create',
+      'act_write',
+      'campaign_conversion',
+    ])
+      assert.equal(repeatable(name), false, name)
+    for (const name of [
+      'settings_update',
+      'automation_update',
+      'suppression_delete',
+      'usage_get',
+      'message_validate',
+    ])
+      assert.equal(repeatable(name), true, name)
+  })
+
   test('describes every argument and which are required', async () => {
     const { tools } = await agent.listTools()
     const act = tools.find(({ name }) => name === 'act_write')?.inputSchema

@@ -1,7 +1,7 @@
 // One agent tool per operation of /api/v1, read off its declaration.
 import type { TObject, TSchema } from 'typebox'
 import type { RawInput } from '../../gates/validate.ts'
-import type { Operation } from '../../kernel/operation.ts'
+import { changesNothing, type Operation } from '../../kernel/operation.ts'
 import { holdsScope, type Scope } from '../../kernel/scope.ts'
 
 export function toolName({ name }: Operation): string {
@@ -31,9 +31,10 @@ export function describeTool(op: Operation) {
     },
     annotations: {
       title: op.summary,
-      readOnlyHint: op.effect === 'read' || op.effect === 'dry',
+      readOnlyHint: changesNothing(op),
       destructiveHint: op.effect === 'irreversible' || op.method === 'DELETE',
-      idempotentHint: op.idempotent || op.effect === 'read' || op.effect === 'dry',
+      // A POST acts again when it is repeated, unless it carries an idempotency_key, which a hint knows nothing of.
+      idempotentHint: changesNothing(op) || op.method === 'PUT' || op.method === 'DELETE',
       openWorldHint: op.effect === 'irreversible',
     },
   }
