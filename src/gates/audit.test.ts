@@ -68,6 +68,22 @@ test('lines are filtered, paged newest first, and the pages do not shift when ne
   assert.equal(third.next_cursor, null)
 })
 
+test('an operation is asked for by either of its names; an unknown one is refused with the nearest', async () => {
+  const { key } = await app.makeAccount()
+  await app.call('POST', '/api/v1/transactional/send', { key, body: {} })
+  await app.call('POST', '/v3/smtp/email', { key, body: {} })
+  for (const name of ['email.send', 'v3.email.send'])
+    assert.equal((await linesOf(key, `?operation=${name}`)).length, 2, name)
+  for (const [name, says] of [
+    ['nope.x', /^There is no operation nope\.x\.$/],
+    ['email.sned', /Did you mean email\.send\?/],
+  ] as const) {
+    const { status, body } = await app.call('GET', `/api/v1/audit-logs?operation=${name}`, { key })
+    assert.deepEqual([status, body.error.code, body.error.param], [422, 'invalid_parameter', 'operation'])
+    assert.match(body.error.message, says)
+  }
+})
+
 test('a cursor that was changed or is used with other filters is refused', async () => {
   const { key } = await app.makeAccount()
   for (let i = 0; i < 3; i++) await app.call('GET', '/api/v1/usage', { key })

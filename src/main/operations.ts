@@ -74,6 +74,8 @@ export type OperationNeeds = {
   media: Omit<MediaNeeds, 'baseUrl'>
   sms: SmsNeeds
   mailboxes: MailboxNeeds
+  /** Under test: operations of the test's own beside the declared ones. */
+  extraOperations?: Operation[]
 }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -97,7 +99,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     createSuppression,
     deleteSuppressionOwn,
     ...domainOperations(needs.domains),
-    listAudit,
+    listAudit(() => operations),
     getSettings,
     updateSettings,
     getUsage,
@@ -110,6 +112,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...webhookOperations(needs.webhooks),
     ...mediaOperations({ baseUrl: needs.baseUrl, ...needs.media }),
     ...outreachOperations(needs.mailboxes),
+    ...(needs.extraOperations ?? []),
   ]
   return operations
 }

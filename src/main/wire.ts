@@ -130,11 +130,12 @@ type Made = {
 }
 
 function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
-  const { config, log, baseUrl, relay = { enabled: false, host: '', port: 0 }, extraOperations = [] } = needs
+  const { config, log, baseUrl, relay = { enabled: false, host: '', port: 0 } } = needs
   const dns = dnsOf(config)
   const secretKeys = openSecretKeys(config)
   const client = needs.fetchClient ?? openGuardedClient({ allowPrivate: false })
-  const declared = declareOperations({
+  return declareOperations({
+    extraOperations: needs.extraOperations,
     fetchAttachment: fetchWith(client, largestAttachment),
     media: { storage: made.storage, log, fetchImage: fetchWith(client, mediaLimits.fileBytes) },
     dns,
@@ -150,7 +151,6 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     sms: smsNeedsOf(config),
     mailboxes: mailboxNeeds(config),
   })
-  return [...declared, ...extraOperations]
 }
 
 export function dnsOf({ dns }: Pick<Config, 'dns'>): Dns {
