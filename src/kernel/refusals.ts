@@ -97,7 +97,7 @@ export const rateLimited = refusal({
   code: 'rate_limited',
   kind: 'limited',
   message: 'The limit of requests per minute for this operation is reached.',
-  hint: 'Wait as long as the header Retry-After says, then call again.',
+  hint: 'Wait as many seconds as retry_after_s says (over HTTP also the header Retry-After), then call again.',
 })
 
 export const operationClosed = refusal({

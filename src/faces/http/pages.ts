@@ -4,7 +4,7 @@ import { admitAnyKey } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import type { AnswerMcp } from '../mcp/mcp.ts'
-import { openapiDocument } from '../openapi/document.ts'
+import { openapiDocument, openapiOf } from '../openapi/document.ts'
 import { llmsText } from '../openapi/llms.ts'
 import { callOf } from './routes.ts'
 
@@ -13,7 +13,11 @@ export type PageNeeds = { gates: Gates; operations: Operation[]; version: string
 export async function servePages(app: FastifyInstance, needs: PageNeeds): Promise<void> {
   const document = openapiDocument(needs.operations, needs)
   const text = JSON.stringify(document)
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
+  app.get<{ Querystring: { operation?: string | string[] } }>('/openapi.json', async ({ query }, reply) => {
+    const [one] = [query.operation ?? []].flat()
+    const shown = one === undefined ? text : JSON.stringify(openapiOf(needs.operations, one, needs))
+    return reply.type('application/json; charset=utf-8').send(shown)
+  })
   const llms = llmsText(needs.operations, needs)
   app.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms))
   app.get('/', (_request, reply) => reply.redirect('/docs'))

@@ -60,6 +60,16 @@ async function linesOf(key: string) {
   return (body.data as Line[]).filter(({ operation }) => operation !== 'audit.list')
 }
 
+test('the instructions say where lists live and how to read one schema', () => {
+  const told = agent.getInstructions() ?? ''
+  for (const word of [
+    'GET /v3/contacts/lists',
+    'campaign_send',
+    'http://test/openapi.json?operation=campaign.send',
+  ])
+    assert.ok(told.includes(word), word)
+})
+
 describe('the list of tools', () => {
   test('has one tool per operation of /api/v1, for a key without restriction', async () => {
     const { tools } = await agent.listTools()
@@ -235,6 +245,7 @@ describe('a refusal comes back as an error with the structure of /api/v1', () =>
     const error = await refusalOf(client, 'usage_get')
     assert.deepEqual([error.code, error.status, error.retryable], ['rate_limited', 429, true])
     assert.ok((error.retry_after_s ?? 0) >= 1)
+    assert.match(error.hint ?? '', /retry_after_s/)
   })
 })
 

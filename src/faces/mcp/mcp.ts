@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import { agentGuide } from '../../features/discovery/guide.ts'
 import { admit, type Call } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { perform } from '../../gates/perform.ts'
@@ -13,7 +14,7 @@ import { notFound } from '../../kernel/refusals.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import { describeTool, inputOf, toolName, toolsFor } from './tools.ts'
 
-export type McpNeeds = { gates: Gates; operations: Operation[]; version: string }
+export type McpNeeds = { gates: Gates; operations: Operation[]; version: string; baseUrl: string }
 export type McpRequest = { call: Call; scopes: Scope[] | null; raw: IncomingMessage; body: unknown }
 export type AnswerMcp = (request: McpRequest, response: ServerResponse) => Promise<void>
 
@@ -24,13 +25,17 @@ export function openMcp(needs: McpNeeds): AnswerMcp {
   }
 }
 
-function serverFor({ gates, operations, version }: McpNeeds, call: Call, scopes: Scope[] | null): Server {
+const opening =
+  'Email delivery. Dry runs change nothing; an error says what is wrong and what to do next. The tool of the operation ' +
+  'campaign.send is campaign_send.'
+
+function serverFor(needs: McpNeeds, call: Call, scopes: Scope[] | null): Server {
+  const { gates, operations, version, baseUrl } = needs
   const server = new Server(
     { name: 'posthorn', version },
     {
       capabilities: { tools: {} },
-      instructions:
-        'Email delivery. Dry runs change nothing; an error says what is wrong and what to do next.',
+      instructions: [opening, ...agentGuide(baseUrl)].join('\n\n'),
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: toolsFor(operations, scopes).map(describeTool) }))

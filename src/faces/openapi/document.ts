@@ -1,8 +1,14 @@
 // OpenAPI 3.1, read off the declared operations. Their schemas are JSON Schema already.
 import type { TObject } from 'typebox'
+import { nearest } from '../../kernel/nearest.ts'
 import { areas, type Operation, operationId } from '../../kernel/operation.ts'
 import { codeIn, type Face, type RefusalDeclaration, statusOf } from '../../kernel/refusal.ts'
-import { commonRefusals, idempotencyInProgress, idempotencyKeyReused } from '../../kernel/refusals.ts'
+import {
+  commonRefusals,
+  idempotencyInProgress,
+  idempotencyKeyReused,
+  notFound,
+} from '../../kernel/refusals.ts'
 
 export type About = { version: string; baseUrl: string }
 
@@ -26,9 +32,21 @@ export function openapiDocument(operations: readonly Operation[], { baseUrl }: A
     paths,
     components: {
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'api-key' } },
-      schemas: { Error: ownErrorSchema, V3Error: v3ErrorSchema },
+      schemas: errorSchemasOf(operations),
     },
   }
+}
+
+/** The same with one operation alone: all of them together are more than an agent wants to read. */
+export function openapiOf(operations: readonly Operation[], id: string, about: About) {
+  const op = operations.find((one) => operationId(one) === id)
+  if (op) return openapiDocument([op], about)
+  const meant = nearest(id, operations.map(operationId))
+  throw notFound({
+    message: `There is no operation ${id.slice(0, 64)}.${meant ? ` Did you mean ${meant}?` : ''}`,
+    param: 'operation',
+    hint: 'GET /llms.txt names all.',
+  })
 }
 
 function describe(op: Operation) {
@@ -158,4 +176,9 @@ const v3ErrorSchema = {
   type: 'object',
   required: ['code', 'message'],
   properties: { code: text, message: text, request_id: text },
+}
+
+function errorSchemasOf(operations: readonly Operation[]) {
+  const has = (face: Face) => operations.some((op) => op.face === face)
+  return { ...(has('own') && { Error: ownErrorSchema }), ...(has('v3') && { V3Error: v3ErrorSchema }) }
 }

@@ -1,6 +1,6 @@
 // What a language model needs to know to use this service, in one page of text.
-import type { Operation } from '../../kernel/operation.ts'
-import { areas } from '../../kernel/operation.ts'
+import { agentGuide } from '../../features/discovery/guide.ts'
+import { areas, type Operation, operationId } from '../../kernel/operation.ts'
 import { scopeNames, scopes } from '../../kernel/scope.ts'
 import type { About } from './document.ts'
 
@@ -26,11 +26,13 @@ function head(baseUrl: string): string {
     '  `details` lists every fault at once; `hint` and `action` say how to mend it.',
     '- Lists: `{data, next_cursor}`; call again with `cursor` set to `next_cursor` and the same filters.',
     '- Retry a POST safely with the header `Idempotency-Key` where the operation takes it.',
+    ...agentGuide(baseUrl).map((paragraph) => `- ${paragraph}`),
   ].join('\n')
 }
 
 function lineOf(op: Operation): string {
   const duties = [
+    operationId(op),
     op.public ? 'no key' : op.scope === null ? 'any key' : `scope ${op.scope}`,
     op.public ? undefined : `${op.perMinute}/min`,
     op.effect === 'irreversible' ? 'cannot be undone' : op.effect === 'dry' ? 'changes nothing' : undefined,

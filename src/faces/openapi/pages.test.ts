@@ -74,6 +74,22 @@ describe('/openapi.json', () => {
     assert.equal(new Set(ids).size, app.operations.length)
   })
 
+  test('with ?operation= has that operation alone, and the schemas it needs', async () => {
+    const whole = (await get('/openapi.json')).body
+    for (const [id, path, error] of [
+      ['campaign.send', '/api/v1/campaigns/send', 'Error'],
+      ['v3.list.create', '/v3/contacts/lists', 'V3Error'],
+    ] as const) {
+      const { body, text } = await get(`/openapi.json?operation=${id}`)
+      assert.deepEqual(body.paths, { [path]: { post: whole.paths[path].post } })
+      assert.deepEqual(body.components.schemas, { [error]: whole.components.schemas[error] })
+      assert.ok(text.length < 10_000, `${text.length}`)
+    }
+    const unknown = await get('/openapi.json?operation=campaign_send')
+    assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'not_found'])
+    assert.match(unknown.body.error.message, /campaign_send\. Did you mean campaign\.send\?/)
+  })
+
   test('names where the service is', async () => {
     assert.deepEqual((await get('/openapi.json')).body.servers, [{ url: 'http://test' }])
   })
@@ -86,8 +102,36 @@ describe('/llms.txt', () => {
     for (const op of app.operations)
       assert.ok(text.includes(`\`${op.method} ${op.path}\` ${op.summary}`), op.name)
     for (const scope of scopeNames) assert.ok(text.includes(`\`${scope}\``), scope)
-    for (const path of ['/openapi.json', '/mcp', '/api/v1/capabilities'])
+    for (const path of [
+      '/openapi.json',
+      '/openapi.json?operation=campaign.send',
+      '/mcp',
+      '/api/v1/capabilities',
+    ])
       assert.ok(text.includes(`http://test${path}`))
+    assert.match(text, /`POST \/v3\/contacts\/lists` .*\(v3\.list\.create, /)
+  })
+
+  test('tells the way to a newsletter, and that way leads there', async () => {
+    const ask = async (path: string, body: object) => (await app.call('POST', path, { body })).body
+    const { text } = await get('/llms.txt')
+    for (const word of ['`GET /v3/contacts/lists`', '`POST /v3/contacts/import`', '"confirm": true'])
+      assert.ok(text.includes(word), word)
+    const { id } = await ask('/v3/contacts/lists', { name: 'Readers' })
+    const contact = 'reader@example.com'
+    await ask('/v3/contacts', { email: contact, attributes: { FIRSTNAME: 'R' }, listIds: [id] })
+    const jsonBody = [{ email: 'other@example.com', attributes: { FIRSTNAME: 'O' } }]
+    assert.ok((await ask('/v3/contacts/import', { jsonBody, listIds: [id] })).processId)
+    const content = { subject: 'News', html: '<p>Hello {{ contact.FIRSTNAME }}</p>' }
+    assert.match((await ask('/api/v1/campaigns/preview', { ...content, contact })).html, /Hello R/)
+    const from = 'shop@example.com'
+    assert.ok((await ask('/api/v1/messages/validate', { ...content, from, to: contact })).verdict)
+    const campaign = { ...content, name: 'News', from, list_id: id }
+    const asked = await ask('/api/v1/campaigns/send', campaign)
+    assert.equal(asked.error.code, 'confirmation_required')
+    const sent = await ask('/api/v1/campaigns/send', { ...campaign, confirm: true })
+    const stats = await app.call('GET', `/api/v1/campaigns/${sent.campaign_id}/stats`)
+    assert.equal(stats.status, 200)
   })
 })
 
