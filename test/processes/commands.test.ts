@@ -1,7 +1,7 @@
 // The commands on a database, beside a service that runs on it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeEmptyDatabase } from './empty-database.ts'
+import { makeEmptyDatabase, query } from './empty-database.ts'
 import { eventually, linesOf, makePlace, run, start } from './posthorn.ts'
 
 const place = await makePlace({ DATABASE_URL: await makeEmptyDatabase(), POSTHORN_LOG_LEVEL: 'silent' })
@@ -66,8 +66,22 @@ test('accounts and keys made beside a running service work at once', async () =>
   })
   assert.match(await refused('account', 'rename', '1', 'shop'), /an account named "shop" already/)
   assert.match(await refused('account', 'rename', '99', 'x'), /there is no account "99"/)
-  assert.match(await refused('account', 'rename', '1', ' '), /needs a name/)
-  assert.match(await refused('account', 'create', ''), /needs a name/)
+  for (const call of [
+    ['rename', '1', ' '],
+    ['create', ''],
+  ]) {
+    const { code, err } = await say('account', ...call)
+    assert.deepEqual([code, err], [2, 'posthorn: an account needs a name\n'])
+  }
+
+  assert.equal(
+    await done('account', 'quota', made.split(' ')[1] ?? '', '900'),
+    'Account 2 may send 900 messages a month.\n',
+  )
+  assert.equal((await usageOf(key)).month.quota, 900)
+  assert.deepEqual(await asJson('account', 'quota', '2', 'none'), { account: '2', monthly_quota: null })
+  assert.equal((await usageOf(key)).month.quota, null)
+  assert.match(await refused('account', 'quota', '99', '5'), /there is no account "99"/)
 
   const limit = await asJson('account', 'limit', other.account, 'usage.get', '3')
   assert.deepEqual(limit, { account: other.account, operation: 'usage.get', per_minute: 3 })
@@ -119,7 +133,9 @@ test('a key is alone on the last line, and has what was asked for', async () => 
 })
 
 test('a key of another account, and one that has expired', async () => {
-  const { account, key } = await asJson('key', 'create', '--account', '2', '--expires', '2020-01-01')
+  const { account, key } = await asJson('key', 'create', '--account', '2', '--expires', '2099-01-01')
+  const expire = `update api_keys set expires_at = '2020-01-01Z' where expires_at = '2099-01-01Z'`
+  await query(place.env.DATABASE_URL ?? '', expire)
   assert.equal(account, '2')
   const keys = await asJson('key', 'list', '--account', '2')
   assert.ok(keys.every((one: { account_id: string }) => one.account_id === '2'))
@@ -128,14 +144,51 @@ test('a key of another account, and one that has expired', async () => {
   assert.match(await refused('key', 'create', '--account', 'nobody'), /there is no account "nobody"/)
 })
 
-test('a key is revoked by its id or by its shown beginning, and not twice', async () => {
+test('a key is changed: what is given, and nothing else', async () => {
+  const made = [
+    '--name',
+    'old',
+    '--scope',
+    'email.send',
+    '--daily-cap',
+    '7',
+    '--sender-domain',
+    'shop.example',
+  ]
+  const { id, key, prefix, account } = await asJson('key', 'create', ...made)
+  const listed = { id, account, name: 'old', sender_domains: ['shop.example'], expires_at: null }
+  const wider = ['--scope', 'email.send', '--scope', 'billing.read', '--daily-cap', '9']
+  assert.deepEqual(await asJson('key', 'change', key, ...wider), {
+    ...listed,
+    scopes: ['email.send', 'billing.read'],
+    daily_cap: 9,
+  })
+  const free = ['--name', 'new', '--scope', 'all', '--daily-cap', 'none', '--sender-domain', 'none']
+  assert.match(
+    await done('key', 'change', prefix, ...free, '--expires', '2099-01-31'),
+    new RegExp(`^Changed ${id}\\.`),
+  )
+  const changed = await asJson('key', 'change', id, '--expires', 'none')
+  const open = { scopes: null, daily_cap: null, sender_domains: null, expires_at: null }
+  assert.deepEqual(changed, { id, account, name: 'new', ...open })
+  assert.equal((await say('key', 'change', id)).code, 2)
+  assert.match(await refused('key', 'change', 'phk_live_none', '--name', 'x'), /there is no active key/)
+})
+
+test('a key is revoked by its id, by its shown beginning or by the whole of it, and not twice', async () => {
   const [byId, byPrefix] = [await asJson('key', 'create'), await asJson('key', 'create')]
+  const whole = await asJson('key', 'create')
+  assert.deepEqual(await asJson('key', 'revoke', whole.key), { revoked: whole.id })
+  assert.doesNotMatch(await refused('key', 'revoke', whole.key), new RegExp(whole.key))
   assert.deepEqual(await asJson('key', 'revoke', byId.id), { revoked: byId.id })
   assert.match(await done('key', 'revoke', `${byPrefix.prefix}…`), new RegExp(`^Revoked ${byPrefix.id}\\.`))
   assert.match(await refused('key', 'revoke', byId.id), /there is no active key .*posthorn key list/)
   const states = await asJson('key', 'list')
   const revoked = states.filter((one: { revoked_at: string | null }) => one.revoked_at !== null)
-  assert.deepEqual(revoked.map(({ id }: { id: string }) => id).sort(), [byId.id, byPrefix.id].sort())
+  assert.deepEqual(
+    revoked.map(({ id }: { id: string }) => id).sort(),
+    [byId.id, byPrefix.id, whole.id].sort(),
+  )
 })
 
 test('doctor finds the database and ends with 0; without one it ends with 1 and says what to mend', async () => {

@@ -1,5 +1,6 @@
 // The commands on the embedded database: alone, and beside the service that owns it.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import {
   begin,
@@ -23,6 +24,36 @@ const asJson = async (...args: string[]) => {
 let service: Service
 let rival: Service
 let first = ''
+
+test('what needs a Posthorn makes none in an empty folder, nor the folder itself', async () => {
+  const dataDir = `${place.dataDir}/nothing-here`
+  const empty = { env: { ...place.env, POSTHORN_DATA_DIR: dataDir } }
+  const calls = [
+    'key list',
+    'account list',
+    'key create',
+    'key revoke x',
+    'account quota 1 5',
+    `backup ${dataDir}.gz`,
+  ]
+  for (const call of calls) {
+    const { code, out, err } = await run(empty, ...call.split(' '))
+    assert.deepEqual([code, out], [1, ''], call)
+    assert.match(err, /^posthorn: there is no Posthorn in [^\n]*nothing-here; [^\n]*\n$/)
+  }
+  for (const [call, says] of [
+    [
+      'backup /nonexist/b.tar.gz',
+      /^posthorn: \/nonexist\/b\.tar\.gz cannot be written: there is no folder \/nonexist/,
+    ],
+    ['restore --force /nope', /^posthorn: \/nope cannot be read: there is no such file\n$/],
+  ] as const) {
+    const { code, out, err } = await run(empty, ...call.split(' '))
+    assert.deepEqual([code, out], [1, ''], call)
+    assert.match(err, says)
+  }
+  assert.equal(existsSync(dataDir), false)
+})
 
 test('alone, a command starts the database for its own time and leaves none behind', async () => {
   const { account, key } = await asJson('account', 'create', 'shop')

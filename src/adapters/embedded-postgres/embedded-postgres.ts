@@ -1,11 +1,11 @@
 import { EmbeddedPostgresError, failure, messageOf } from './failure.ts'
 import { closeServer, type Joined, join, leaveToOthers, type Mode } from './join.ts'
-import { preparePlace } from './place.ts'
+import { hasDatabase, preparePlace } from './place.ts'
 import { isServerOf } from './processes.ts'
 import type { Place } from './server.ts'
 import { followLog } from './server-log.ts'
 
-export { EmbeddedPostgresError }
+export { EmbeddedPostgresError, hasDatabase }
 
 export type EmbeddedPostgres = {
   url: string

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { locateBinaries, prepareBinaries } from './binaries.ts'
@@ -7,10 +8,14 @@ import { keptPassword } from './password.ts'
 import type { Place } from './server.ts'
 import { chooseServerUser, handOver } from './server-user.ts'
 
+const clusterIn = (dataDir: string) => path.join(dataDir, 'postgres')
+
+export const hasDatabase = (folder: string) => existsSync(clusterIn(path.resolve(folder)))
+
 /** Everything a server needs before it can run: the programs, a user, the password and the cluster. */
 export const preparePlace = async (folder: string): Promise<Place> => {
   const dataDir = path.resolve(folder)
-  const cluster = path.join(dataDir, 'postgres')
+  const cluster = clusterIn(dataDir)
   const found = await locateBinaries()
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await removeLeftovers(dataDir)

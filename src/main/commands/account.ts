@@ -3,6 +3,7 @@ import {
   insertAccount,
   listAccounts,
   renameAccount,
+  setMonthlyQuota,
   upsertLimit,
 } from '../../features/accounts/account/queries.ts'
 import { makeKey, unrestricted } from '../../features/accounts/keys/make-key.ts'
@@ -11,7 +12,7 @@ import { nearest } from '../../kernel/nearest.ts'
 import { oneLine } from '../../kernel/v3/lenient.ts'
 import { knownOperationIds } from '../operations.ts'
 import { CommandFault, type Output, say, sayJson, table } from './print.ts'
-import { readCount } from './read-options.ts'
+import { none, type OrNone, orNone, readCount } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addAccount(program: Command): void {
@@ -51,22 +52,37 @@ export function addAccount(program: Command): void {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
     .action(limitAccount)
+
+  addQuota(account)
+}
+
+function addQuota(account: Command): void {
+  account
+    .command('quota')
+    .description('set how many messages an account may send a month (UTC)')
+    .argument('<account>', 'its number, as the list shows it')
+    .argument('<per-month>', 'how many, or none for no quota', orNone(readCount))
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', '\nExample:\n  posthorn account quota 1 50000')
+    .action(setQuota)
 }
 
 type CreateOptions = Output & { outreach?: true; monthlyQuota?: number }
 
 async function createAccount(given: string, { json, outreach, monthlyQuota }: CreateOptions): Promise<void> {
   const name = readName(given)
-  const made = await withDatabase((db) =>
-    db.transaction(async (tx) => {
-      const { id } = await insertAccount(tx, {
-        name,
-        outreach: outreach === true,
-        monthlyQuota: monthlyQuota ?? null,
-      })
-      const { key } = await makeKey(tx, id, unrestricted)
-      return { id, key }
-    }),
+  const made = await withDatabase(
+    (db) =>
+      db.transaction(async (tx) => {
+        const { id } = await insertAccount(tx, {
+          name,
+          outreach: outreach === true,
+          monthlyQuota: monthlyQuota ?? null,
+        })
+        const { key } = await makeKey(tx, id, unrestricted)
+        return { id, key }
+      }),
+    { beFirst: true },
   ).catch(refuseTakenName(name))
   if (json) sayJson({ account: made.id, key: made.key })
   else say(`Account ${made.id} made. Its first key, shown only now:\n${made.key}`)
@@ -79,7 +95,7 @@ const refuseTakenName = (name: string) => (error: unknown) => {
 
 function readName(given: string): string {
   const name = oneLine(given)
-  if (name === '') throw new CommandFault('an account needs a name')
+  if (name === '') throw new CommandFault('an account needs a name', 2)
   return name
 }
 
@@ -119,6 +135,19 @@ async function limitAccount(
   })
   if (json) sayJson({ account, operation, per_minute: limit })
   else say(`Account ${account} may call ${operation} ${limit} times a minute.`)
+}
+
+async function setQuota(account: string, given: OrNone<number>, { json }: Output): Promise<void> {
+  const quota = given === none ? null : given
+  await withDatabase(async (db) => {
+    await refuseUnknownAccount(db, account)
+    await setMonthlyQuota(db, account, quota)
+  })
+  if (json) sayJson({ account, monthly_quota: quota })
+  else
+    say(
+      `Account ${account} ${quota === null ? 'has no monthly quota' : `may send ${quota} messages a month`}.`,
+    )
 }
 
 export async function refuseUnknownAccount(db: Db, account: string): Promise<void> {

@@ -1,10 +1,13 @@
-import { resolve } from 'node:path'
+import type { Stats } from 'node:fs'
+import { access, constants, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { restoreBackup } from '../backup/restore-backup.ts'
 import { writeBackup } from '../backup/write-backup.ts'
 import { readConfig } from '../config.ts'
 import { openDatabase } from '../database.ts'
-import { type Output, say, sayJson } from './print.ts'
+import { CommandFault, type Output, say, sayJson } from './print.ts'
+import { refuseMissingDatabase } from './with-database.ts'
 
 export function addBackup(program: Command): void {
   program
@@ -21,6 +24,8 @@ Example:
   posthorn backup /backups/posthorn-$(date +%F).tar.gz`,
     )
     .action(async (file: string, { json }: Output) => {
+      await refuseBadTarget(file)
+      refuseMissingDatabase(readConfig())
       const written = await withUrl((url, config) =>
         writeBackup({ url, config, file: resolve(file), now: new Date(), progress }),
       )
@@ -39,6 +44,7 @@ export function addRestore(program: Command): void {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn restore /backups/posthorn-2026-11-15.tar.gz')
     .action(async (file: string, { json, force }: Output & { force?: true }) => {
+      await refuseBadSource(file)
       const restored = await withUrl((url, config) =>
         restoreBackup({ url, config, file: resolve(file), force: force === true, progress }),
       )
@@ -48,6 +54,31 @@ export function addRestore(program: Command): void {
       if (migrated.length > 0) say(`Migrated: ${migrated.join(', ')}`)
     })
 }
+
+/** Before anything is opened, in words. */
+async function refuseBadTarget(file: string): Promise<void> {
+  const folder = dirname(resolve(file))
+  const isWritable = await access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!isWritable)
+    throw new CommandFault(
+      `${file} cannot be written: there is no folder ${folder} that this user may write to`,
+    )
+  if ((await found(file))?.isDirectory()) throw new CommandFault(`${file} cannot be written: it is a folder`)
+}
+
+async function refuseBadSource(file: string): Promise<void> {
+  const there = await found(file)
+  if (!there) throw new CommandFault(`${file} cannot be read: there is no such file`)
+  if (there.isDirectory()) throw new CommandFault(`${file} cannot be read: it is a folder`)
+  await access(file, constants.R_OK).catch(() => {
+    throw new CommandFault(`${file} cannot be read: this user may not`)
+  })
+}
+
+const found = (file: string): Promise<Stats | undefined> => stat(file).catch(() => undefined)
 
 async function withUrl<T>(
   work: (url: string, config: ReturnType<typeof readConfig>) => Promise<T>,

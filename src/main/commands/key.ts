@@ -1,28 +1,25 @@
 import type { Command } from 'commander'
 import { findFirstAccount } from '../../features/accounts/account/queries.ts'
 import { makeKey } from '../../features/accounts/keys/make-key.ts'
-import {
-  findRevocableKeys,
-  type ListedKey,
-  listKeys,
-  revokeKey,
-} from '../../features/accounts/keys/queries.ts'
+import { type ListedKey, listKeys, revokeKey } from '../../features/accounts/keys/queries.ts'
 import type { Db } from '../../kernel/db.ts'
-import { readId, showId } from '../../kernel/id.ts'
+import { showId } from '../../kernel/id.ts'
 import { type Scope, scopeNames } from '../../kernel/scope.ts'
 import { refuseUnknownAccount } from './account.ts'
+import { activeKey } from './active-key.ts'
+import { addKeyChange } from './change-key.ts'
 import { CommandFault, type Output, say, sayJson, table } from './print.ts'
-import { readCount, readDomains, readScopes, readTime } from './read-options.ts'
+import { readCount, readDomains, readKeyName, readScopes, readTime } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addKey(program: Command): void {
-  const key = program.command('key').description('make, list and revoke keys')
+  const key = program.command('key').description('make, list, change and revoke keys')
 
   key
     .command('create')
     .description('make a key and print it, alone on the last line')
     .option('--account <id>', 'whose key; the first account’s when absent')
-    .option('--name <name>', 'what to call it', 'key')
+    .option('--name <name>', 'what to call it', readKeyName, 'key')
     .option('--scope <scopes>', 'what it may do; everything when absent', readScopes)
     .option('--daily-cap <n>', 'messages per day (UTC); no cap when absent', readCount)
     .option('--sender-domain <domains>', 'domains it may send from; any when absent', readDomains)
@@ -50,10 +47,14 @@ Example:
 
   key
     .command('revoke <key>')
-    .description('end a key, named by its id or by its first characters as the list shows them')
+    .description(
+      'end a key, named by its id, by its first characters as the list shows them, or by the whole of it',
+    )
     .option('--json', 'print the result as JSON')
-    .addHelpText('after', '\nExample:\n  posthorn key revoke phk_live_Ab3dE')
+    .addHelpText('after', '\nExample:\n  posthorn key revoke phk_live_Ab3d')
     .action(endKey)
+
+  addKeyChange(key)
 }
 
 type CreateOptions = Output & {
@@ -122,16 +123,10 @@ function stateOf(key: ListedKey, now: Date): string {
 }
 
 async function endKey(named: string, { json }: Output): Promise<void> {
-  const prefix = named.replace(/…$/, '')
   const revoked = await withDatabase(async (db) => {
-    const found = await findRevocableKeys(db, { id: readId('key', named), prefix })
-    const [key, other] = found
-    if (!key)
-      throw new CommandFault(`there is no active key ${JSON.stringify(named)}; see: posthorn key list`)
-    if (other)
-      throw new CommandFault(`${found.length} keys begin with ${JSON.stringify(prefix)}; give the id instead`)
-    await revokeKey(db, key.id)
-    return showId('key', key.id)
+    const { id } = await activeKey(db, named)
+    await revokeKey(db, id)
+    return showId('key', id)
   })
   if (json) sayJson({ revoked })
   else say(`Revoked ${revoked}. It stops working within a few seconds.`)

@@ -1,12 +1,16 @@
+import { hasDatabase } from '../../adapters/embedded-postgres/embedded-postgres.ts'
 import type { Db } from '../../kernel/db.ts'
 import { silentLog } from '../../kernel/log.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { migrateOpened, openDatabase } from '../database.ts'
 import { openPools } from '../wire.ts'
+import { CommandFault } from './print.ts'
 
 /** Opens the database the service uses, beside a running service or alone, and closes it again. */
-export async function withDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> {
-  const database = await openDatabase(readConfig(), 'command')
+export async function withDatabase<T>(work: (db: Db) => Promise<T>, may?: { beFirst: true }): Promise<T> {
+  const config = readConfig()
+  if (!may?.beFirst) refuseMissingDatabase(config)
+  const database = await openDatabase(config, 'command')
   try {
     await migrateOpened(database)
     const pools = openPools({ url: database.url, log: silentLog, strict: false })
@@ -18,4 +22,12 @@ export async function withDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> 
   } finally {
     await database.close()
   }
+}
+
+/** What only looks, or needs something to be there, makes no database: the folder may be the wrong one. */
+export function refuseMissingDatabase({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || hasDatabase(dataDir)) return
+  throw new CommandFault(
+    `there is no Posthorn in ${dataDir}; start it once, or set POSTHORN_DATA_DIR to the folder that it uses`,
+  )
 }

@@ -36,6 +36,10 @@ export function renameAccount(db: Db, id: string, name: string) {
   return db.run(sql`update accounts set name = ${name} where id = ${id}`)
 }
 
+export function setMonthlyQuota(db: Db, id: string, quota: number | null) {
+  return db.run(sql`update accounts set monthly_quota = ${quota} where id = ${id}`)
+}
+
 export type AccountRow = {
   id: string
   name: string

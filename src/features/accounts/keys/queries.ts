@@ -109,19 +109,30 @@ export function insertKey(db: Db, key: NewKey) {
        ${key.dailyCap}, ${key.senderDomains}, ${key.expiresAt}, ${key.isFirst})`)
 }
 
-const Id = row<{ id: string }>({ id: text })
-
-/** By the key's id or by the first characters that lists show. */
-export function findRevocableKeys(db: Db, { id, prefix }: { id: string | undefined; prefix: string }) {
+/** By the key's id, by the first characters that lists show, or by the whole of it. */
+export function findActiveKeys(db: Db, by: { id: string | undefined; prefix: string; hash: Buffer }) {
   return db.many(
-    Id,
+    Listed,
     sql`
     -- all accounts: the operator names a key, whoever owns it
-    select id
+    select id, account_id, name, prefix, mode, scopes, daily_cap, sender_domains,
+           created_at, expires_at, revoked_at
       from api_keys
-     where (id = ${id ?? null} or prefix = ${prefix})
-       and revoked_at is null`,
+     where (id = ${by.id ?? null} or prefix = ${by.prefix} or hash = ${by.hash})
+       and revoked_at is null
+       for update`,
   )
+}
+
+export type KeyBounds = Pick<ListedKey, 'name' | 'scopes' | 'daily_cap' | 'sender_domains' | 'expires_at'>
+
+export function updateKey(db: Db, id: string, to: KeyBounds) {
+  return db.run(sql`
+    -- all accounts: the operator names a key, whoever owns it
+    update api_keys
+       set name = ${to.name}, scopes = ${to.scopes}, daily_cap = ${to.daily_cap},
+           sender_domains = ${to.sender_domains}, expires_at = ${to.expires_at}
+     where id = ${id}`)
 }
 
 export function revokeKey(db: Db, id: string) {
