@@ -128,7 +128,8 @@ describe('one bad value', () => {
       await only('/suppressions?since=bad'),
       'since must be an ISO 8601 time with a zone, such as 2026-11-15T09:30:00Z or a date such as 2026-11-15.',
     )
-    assert.match(await only('/messages?status=a&status=b'), /^status must be one of queued, sent/)
+    assert.match(await only('/messages?status=a'), /^status must be one of queued, sent/)
+    assert.equal(await only('/messages?status=a&status=b'), 'status is given twice.')
     assert.equal(
       await only('/settings', { unsubscribe_url: 'notaurl' }),
       'unsubscribe_url must begin with http:// or https://.',
@@ -149,4 +150,16 @@ describe('one bad value', () => {
   test('a day is taken where a time is', async () => {
     assert.equal((await app.call('GET', '/api/v1/audit-logs?since=2030-01-01')).status, 200)
   })
+})
+
+test('a query parameter that comes twice is told as such, beside the other faults', async () => {
+  const { status, body } = await app.call('GET', '/api/v1/messages?limit=1&limit=2&lmit=3')
+  assert.equal(status, 422)
+  assert.deepEqual(
+    body.error.details.map(({ param, message }: { param: string; message: string }) => [param, message]),
+    [
+      ['limit', 'limit is given twice.'],
+      ['lmit', 'lmit is unknown. Did you mean limit?'],
+    ],
+  )
 })

@@ -1,5 +1,5 @@
 // Every fault at once, each with its place and, for an unknown field, the name that was probably meant.
-import type { TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { type Check, checkMaker, isLookedAtWhole } from '../kernel/check.ts'
 import { faultsOf, faultyFields } from '../kernel/faults.ts'
 import type { Operation } from '../kernel/operation.ts'
@@ -50,7 +50,12 @@ const nothingExpected = { type: 'object', properties: {}, additionalProperties: 
 
 const none: Found = { faults: [] }
 
-function findIn({ public: isPublic }: Operation, part: Part, check: Check, input: RawInput): Found {
+function findIn(
+  { public: isPublic, face, query }: Operation,
+  part: Part,
+  check: Check,
+  input: RawInput,
+): Found {
   if (part === 'body' && input.body === undefined) input.body = {}
   // Bodies are looked through when they are read; a query or a path may hold NUL, which no column can.
   // What needs no key has a token in its path, which is right or wrong as a whole.
@@ -60,10 +65,19 @@ function findIn({ public: isPublic }: Operation, part: Part, check: Check, input
     return {
       faults: [{ code: 'invalid_parameter', message: `${nul} contains the character NUL.`, param: nul }],
     }
+  const twice = part === 'query' && face === 'own' ? givenTwice(input.query, query) : []
   const errors = check(input[part])
   if (errors.length === 0) return none
   const isWhole = part === 'body' && isLookedAtWhole(input.body)
-  return { faults: faultsOf(errors), faulty: isWhole ? faultyFields(errors) : undefined }
+  const others = faultsOf(errors).filter(({ param }) => !twice.some((one) => one.param === param))
+  return { faults: [...twice, ...others], faulty: isWhole ? faultyFields(errors) : undefined }
+}
+
+/** No parameter of /api/v1 is a list: one that comes several times arrives as one. */
+function givenTwice(given: unknown, known: TObject | undefined): Fault[] {
+  return Object.entries(given ?? {})
+    .filter(([name, value]) => Array.isArray(value) && Object.hasOwn(known?.properties ?? {}, name))
+    .map(([param]) => ({ code: 'invalid_parameter', message: `${param} is given twice.`, param }))
 }
 
 function nulIn(part: unknown): string | undefined {

@@ -16,6 +16,10 @@ function refusalOf(raw: Buffer | string): Refusal {
 }
 
 describe('reading JSON', () => {
+  test('a mark of the byte order before the text is no part of it', () => {
+    assert.deepEqual(parseJson(Buffer.from('\uFEFF{"a":"\uFEFF"}')), { a: '\uFEFF' })
+  })
+
   test('any JSON value is taken as it stands', () => {
     for (const value of [null, 0, 'é😀', [], {}, { a: [1, { b: 'c' }] }]) {
       assert.deepEqual(parse(JSON.stringify(value)), value)

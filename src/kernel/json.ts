@@ -5,9 +5,11 @@ const deepest = 100
 // Below this length a text cannot nest deeply enough to exhaust the stack of what walks it later.
 const worthScanning = 2 * deepest
 
+const byteOrderMark = /^\uFEFF/
+
 export function parseJson(raw: Buffer): unknown {
   if (!isUtf8(raw)) throw malformedJson({ message: 'The body is not UTF-8 text.' })
-  const text = raw.toString('utf8')
+  const text = raw.toString('utf8').replace(byteOrderMark, '')
   if (text.length > worthScanning && isTooDeep(text)) {
     throw invalidParameter({ message: `The body nests deeper than ${deepest} levels.` })
   }
