@@ -159,6 +159,14 @@ test('only src/faces/http imports fastify', () => {
   )
 })
 
+test('a running service has its own files from the start: they may be gone later', () => {
+  const found = files.filter(({ name }) => !name.startsWith('src/main/') && !isTestCode(name))
+  none(
+    found.flatMap((file) => linesWith(file, /\bimport\(['"]\./)),
+    'Loaded only when it is needed:',
+  )
+})
+
 test('SQL stands only in queries.ts, *-queries.ts and the kernel', () => {
   const allowed = /^src\/kernel\/|\/([\w.-]+-)?queries\.ts$/
   none(

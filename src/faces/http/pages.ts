@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { admitAnyKey } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import type { Operation } from '../../kernel/operation.ts'
-import type { AnswerMcp } from '../mcp/mcp.ts'
+import { openMcp } from '../mcp/mcp.ts'
 import { openapiDocument, openapiOf } from '../openapi/document.ts'
 import { llmsText } from '../openapi/llms.ts'
 import { callOf } from './routes.ts'
@@ -53,16 +53,14 @@ async function serveDocs(app: FastifyInstance, document: object): Promise<void> 
 }
 
 function serveMcp(app: FastifyInstance, needs: PageNeeds): void {
-  // Loaded with the first agent: many installations never see one, and the library is large.
-  let loaded: Promise<AnswerMcp> | undefined
+  const answerMcp = openMcp(needs)
   app.route({
-    method: ['GET', 'POST', 'DELETE'],
+    // Those that the protocol does not have are refused in its words.
+    method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: '/mcp',
     bodyLimit: Math.max(...needs.operations.map(({ maxBodyBytes }) => maxBodyBytes)),
     handler: async (request, reply) => {
       const { caller } = await admitAnyKey(needs.gates, callOf(request))
-      loaded ??= import('../mcp/mcp.ts').then(({ openMcp }) => openMcp(needs))
-      const answerMcp = await loaded
       reply.hijack()
       reply.raw.setHeader('x-request-id', request.id)
       const { raw, body } = request

@@ -268,6 +268,23 @@ describe('without a valid key', () => {
   })
 })
 
+test('every method but POST is refused as such', async () => {
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const { status, body } = await app.call(method, '/mcp')
+    assert.deepEqual([status, typeof body.error.message], [405, 'string'], method)
+  }
+})
+
+test('initialize without what it needs is told what that is', async () => {
+  const headers = { accept: 'application/json, text/event-stream' }
+  for (const params of [{}, undefined, { protocolVersion: '2025-06-18', capabilities: {} }]) {
+    const message = { jsonrpc: '2.0', id: 7, method: 'initialize', params }
+    const { status, body } = await app.call('POST', '/mcp', { body: message, headers })
+    assert.deepEqual([status, body.id, body.error.code], [400, 7, -32602])
+    assert.match(body.error.message, /^initialize takes params: protocolVersion .*clientInfo/)
+  }
+})
+
 test('what is not a message of the protocol is refused as such, in JSON', async () => {
   for (const raw of ['{', '[]', '{"a":1}', '"x"']) {
     const headers = { accept: 'application/json, text/event-stream' }

@@ -1,8 +1,7 @@
 // Model Context Protocol over streamable HTTP, without sessions: every request stands alone,
 // and a tool call passes the same gates as a request over HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
 import { agentGuide } from '../../features/discovery/guide.ts'
 import { admit, type Call } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
@@ -19,19 +18,56 @@ export type McpRequest = { call: Call; scopes: Scope[] | null; raw: IncomingMess
 export type AnswerMcp = (request: McpRequest, response: ServerResponse) => Promise<void>
 
 export function openMcp(needs: McpNeeds): AnswerMcp {
+  let loaded: Promise<Library> | undefined
   return async ({ call, scopes, raw, body }, response) => {
-    const handler = createMcpHandler(() => serverFor(needs, call, scopes))
+    if (isBareInitialize(body)) return refuseInitialize(response, body.id)
+    loaded ??= loadLibrary()
+    const { createMcpHandler, Server, toNodeHandler } = await loaded
+    const handler = createMcpHandler(() => serverFor(needs, Server, { call, scopes }))
     await toNodeHandler(handler)(raw, response, body)
   }
+}
+
+type Library = Awaited<ReturnType<typeof loadLibrary>>
+
+// With the first agent: many installations never see one, and the library takes 15 MB. This file itself is there from
+// the start, since a build under a running service takes away the files that it has not read yet.
+async function loadLibrary() {
+  const [{ toNodeHandler }, { createMcpHandler, Server }] = await Promise.all([
+    import('@modelcontextprotocol/node'),
+    import('@modelcontextprotocol/server'),
+  ])
+  return { toNodeHandler, createMcpHandler, Server }
+}
+
+type Message = { id: string | number | null; method: string; params?: Record<string, unknown> }
+
+/** The library would tell the faults of its own schema, as one long text. */
+function isBareInitialize(body: unknown): body is Message {
+  const { id, method, params } = (body ?? {}) as Partial<Message>
+  if (method !== 'initialize' || id === undefined) return false
+  const client = params?.clientInfo as { name?: unknown; version?: unknown } | undefined
+  const texts = [params?.protocolVersion, client?.name, client?.version]
+  return texts.some((text) => typeof text !== 'string') || typeof params?.capabilities !== 'object'
+}
+
+function refuseInitialize(response: ServerResponse, id: Message['id']): void {
+  const message =
+    'initialize takes params: protocolVersion (such as "2025-06-18"), capabilities (may be {}) and clientInfo ' +
+    'with name and version.'
+  response.writeHead(400, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message } }))
 }
 
 const opening =
   'Email delivery. Dry runs change nothing; an error says what is wrong and what to do next. The tool of the operation ' +
   'campaign.send is campaign_send.'
 
-function serverFor(needs: McpNeeds, call: Call, scopes: Scope[] | null): Server {
+type Asking = { call: Call; scopes: Scope[] | null }
+
+function serverFor(needs: McpNeeds, Maker: Library['Server'], { call, scopes }: Asking): Server {
   const { gates, operations, version, baseUrl } = needs
-  const server = new Server(
+  const server = new Maker(
     { name: 'posthorn', version },
     {
       capabilities: { tools: {} },
