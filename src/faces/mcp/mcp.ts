@@ -60,8 +60,8 @@ function refuseInitialize(response: ServerResponse, id: Message['id']): void {
 }
 
 const opening =
-  'Email delivery. Dry runs change nothing; an error says what is wrong and what to do next. The tool of the operation ' +
-  'campaign.send is campaign_send.'
+  'Email delivery. Dry runs change nothing; an error says what is wrong and what to do next. The tool of the ' +
+  'operation campaign.send is campaign_send.'
 
 type Asking = { call: Call; scopes: Scope[] | null }
 

@@ -2,15 +2,16 @@
 
 export function agentGuide(baseUrl: string): string[] {
   return [
-    'Lists, contacts, templates and saved campaigns live under `/v3`, with the same key: `GET /v3/contacts/lists` tells ' +
-      'the ids of lists, `GET /v3/smtp/templates` those of templates. There are agent tools for `/api/v1` only.',
+    'Lists, contacts, templates and saved campaigns live under `/v3`, with the same key: `GET /v3/contacts/lists` ' +
+      'tells the ids of lists, `GET /v3/smtp/templates` those of templates. There are agent tools for `/api/v1` only.',
     'A newsletter: `POST /v3/contacts/lists` `{name}` answers `{id}`; `POST /v3/contacts` ' +
       '`{email, attributes, listIds: [id]}` puts a person on it, `POST /v3/contacts/import` ' +
       '`{jsonBody: [{email, attributes}], listIds: [id]}` many. Look at it with campaign.preview ' +
-      '`{subject, html, contact}` and message.validate `{from, to, subject, html}`, which send nothing. campaign.send ' +
-      '`{name, subject, from, html, list_id}` without `confirm` sends nothing either and says how many would get it; ' +
-      'the same with `"confirm": true` sends it and answers `{campaign_id}`, and campaign.stats tells what became of it.',
-    `The schemas of one operation: GET ${baseUrl}/openapi.json?operation=campaign.send; those of \`/v3\` have \`v3.\` ` +
-      'before their name, such as v3.list.create.',
+      '`{subject, html, contact}` and message.validate `{from, to, subject, html}`, which send nothing. ' +
+      'campaign.send `{name, subject, from, html, list_id}` without `confirm` sends nothing either and says how ' +
+      'many would get it; the same with `"confirm": true` sends it and answers `{campaign_id}`, and campaign.stats ' +
+      'tells what became of it.',
+    `The schemas of one operation: GET ${baseUrl}/openapi.json?operation=campaign.send; those of \`/v3\` have ` +
+      '`v3.` before their name, such as v3.list.create.',
   ]
 }

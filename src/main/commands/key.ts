@@ -45,6 +45,11 @@ Example:
     .addHelpText('after', '\nExample:\n  posthorn key list --account 1')
     .action(showKeys)
 
+  addRevoke(key)
+  addKeyChange(key)
+}
+
+function addRevoke(key: Command): void {
   key
     .command('revoke <key>')
     .description(
@@ -53,8 +58,6 @@ Example:
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn key revoke phk_live_Ab3d')
     .action(endKey)
-
-  addKeyChange(key)
 }
 
 type CreateOptions = Output & {
