@@ -74,6 +74,25 @@ test('the way out is added where there is none', () => {
   for (const content of ['Sale! STOP 36222', 'Sale! STOP au 36 222', 'Sale! stop: 36222'])
     assert.equal(withStop(content, stop).content, content)
   assert.match(withStop('Non-stop sale, 50 % off', stop).content, /STOP 36111$/)
+  const spoken = ['Sale! STOP SMS 36180', 'Sale!\nSTOP: 36 111', 'Stop pub au 36111.', 'Sale!STOP=36111', 'STOP>36111']
+  for (const content of spoken) assert.equal(withStop(content, stop).content, content)
+  for (const content of [
+    'Braderie ! Boutique ouverte non-stop, 75011 Paris',
+    'Appelez-nous non-stop au 01 23 45 67 89',
+    'Ouvert non stop au 36 111 rue X',
+    'Nonstop 36111',
+    'Non stop 36111',
+    'Stopper 36111',
+    'One-stop 36111',
+    'STOP 75011 Paris',
+    'STOP 361112',
+    'Stop aux prix fous: 36 111 articles',
+    'STOP: 36 990 €',
+  ])
+    assert.equal(withStop(content, stop).content, `${content}\nSTOP 36111`)
+  const own = { text: 'STOP au (0) 38-12', byUpstream: false }
+  assert.equal(withStop('Sale! stop au (0) 38-12', own).content, 'Sale! stop au (0) 38-12')
+  assert.match(withStop('Non-stop au (0) 38-12', own).content, /\n/)
   const byUpstream = withStop('Sale! STOP 36222', { text: 'STOP 36111', byUpstream: true })
   assert.deepEqual(byUpstream, { content: 'Sale! STOP 36222', shown: 'Sale! STOP 36222\nSTOP 36111' })
 })

@@ -133,6 +133,8 @@ describe('marketing', () => {
   test('names the way out, which is counted', async () => {
     const id = accepted(await market())
     assert.equal((await app.find(id)).content, 'Sale!\nSTOP 36111')
+    const openNonStop = accepted(await market({ content: 'Ouvert non-stop, 75011 Paris' }))
+    assert.equal((await app.find(openNonStop)).content, 'Ouvert non-stop, 75011 Paris\nSTOP 36111')
     assert.equal((await market({ content: 'a'.repeat(150) })).body.smsCount, 2)
     assert.equal((await send({ content: 'a'.repeat(150) })).body.smsCount, 1)
   })
