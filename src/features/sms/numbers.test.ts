@@ -74,7 +74,13 @@ test('the way out is added where there is none', () => {
   for (const content of ['Sale! STOP 36222', 'Sale! STOP au 36 222', 'Sale! stop: 36222'])
     assert.equal(withStop(content, stop).content, content)
   assert.match(withStop('Non-stop sale, 50 % off', stop).content, /STOP 36111$/)
-  const spoken = ['Sale! STOP SMS 36180', 'Sale!\nSTOP: 36 111', 'Stop pub au 36111.', 'Sale!STOP=36111', 'STOP>36111']
+  const spoken = [
+    'Sale! STOP SMS 36180',
+    'Sale!\nSTOP: 36 111',
+    'Stop pub au 36111.',
+    'Sale!STOP=36111',
+    'STOP>36111',
+  ]
   for (const content of spoken) assert.equal(withStop(content, stop).content, content)
   for (const content of [
     'Braderie ! Boutique ouverte non-stop, 75011 Paris',

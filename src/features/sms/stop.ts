@@ -10,7 +10,10 @@ export type StopMention = {
 // The word by itself: "non-stop" is an opening time. A short code of STOP begins with 36 and has five digits.
 const before = String.raw`(?<![\p{L}\p{N}_]|\p{L}[-‐‑–'’]|\bnon\s+)`
 const between = String.raw`(?:[^\p{L}\p{N}]|(?:SMS|MMS|pub|par|au|to|by|via|envoye[rz]|send|text)(?!\p{L})){1,25}`
-const mentioned = new RegExp(String.raw`${before}STOP(?![\p{L}\p{N}_])${between}36[\s.]?\d{3}(?![\d€%]|\s?[€%])`, 'iu')
+const mentioned = new RegExp(
+  String.raw`${before}STOP(?![\p{L}\p{N}_])${between}36[\s.]?\d{3}(?![\d€%]|\s?[€%])`,
+  'iu',
+)
 
 function isMentioned(content: string, { text }: StopMention): boolean {
   if (mentioned.test(content)) return true

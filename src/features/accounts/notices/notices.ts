@@ -9,6 +9,7 @@ export const noticeCodes = [
   'cap_near',
   'mailbox_paused',
   'campaign_interrupted',
+  'sequence_paused',
 ] as const
 
 export type Noted = NoticeRef & {

@@ -23,6 +23,8 @@ export async function enroll(ctx: Ctx, id: number, { prospectIds, emails }: ToEn
   if (sequence.status === 'stopped')
     throw invalidParameter({ message: 'A sequence that is stopped takes no more prospects', param: 'id' })
   refuseTestKey(ctx, sequence)
+  if (sequence.status === 'finished' && sequence.mailbox_ids.length === 0)
+    throw invalidParameter({ message: 'It has no mailbox left to send from', param: 'id' })
   const ids = new Set(prospectIds)
   const { good, bad } = readEmails(emails ?? [])
   const { accountId } = ctx.caller

@@ -41,6 +41,22 @@ export function stopOfSequence(
        and state = 'active'`)
 }
 
+/** Whoever has had as many steps as there are left of it is through. */
+export function finishBeyond(
+  db: Db,
+  { accountId, sequenceId }: Omit<EnrollmentRef, 'prospectId'>,
+  { steps, at }: { steps: number; at: Date },
+) {
+  return db.run(sql`
+    update outreach_enrollments
+       set state = 'finished', ended_at = ${at}, planned_at = null
+     where account_id = ${accountId}
+       and sequence_id = ${sequenceId}
+       and next_step >= ${steps}
+       and state = 'active'
+       and handing_id is null`)
+}
+
 export function stopOfMailbox(
   db: Db,
   { accountId, mailboxId }: { accountId: string; mailboxId: string },

@@ -110,6 +110,7 @@ export const deleteMailboxV3 = operation({
   name: 'mailbox.delete',
   http: 'DELETE /v3/outreach/mailboxes/{id}',
   summary: 'Delete a sending mailbox; the threads that it began stop',
+  description: 'A running sequence that has no other mailbox is paused, with a notice.',
   effect: 'irreversible',
   params,
   status: 204,

@@ -11,6 +11,7 @@ import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
 import { resolveNotice } from '../../accounts/notices/notices.ts'
 import { stopOfMailbox } from '../enrollments/stop-queries.ts'
 import { utcDay } from '../planning/windows.ts'
+import { pauseStranded } from '../sequences/pause-stranded.ts'
 import { openCredentials, type SecretKeys, sealCredentials, serverWith } from './credentials.ts'
 import { rateSince } from './health.ts'
 import { markPaused } from './health-queries.ts'
@@ -223,13 +224,14 @@ async function changeState(
     await resolveNotice(ctx.db, { accountId, code: 'mailbox_paused', subject: email }, ctx.now)
 }
 
-/** Threads that it began end with it; other sequences go on without it. */
+/** Threads that it began end with it; sequences go on with the others that they have, or rest. */
 export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
   const { accountId } = ctx.caller
-  const { id: mailboxId } = await readMailbox(ctx, id)
+  const { id: mailboxId, email } = await readMailbox(ctx, id)
   // In this order: whoever settles a message of it has done so before, or finds it gone.
   await deleteMailbox(ctx.db, accountId, mailboxId)
   await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
+  await pauseStranded(ctx.db, { accountId, email }, ctx.now)
 }
 
 export async function testMailbox(needs: MailboxNeeds, ctx: Ctx, id: number): Promise<Faults> {

@@ -174,7 +174,7 @@ export function firstSteps(db: Db, accountId: string, sequences: Most[], until: 
   )
 }
 
-/** Of each pair of mailbox and sequence as many follow-ups as the mailbox can have room for. */
+/** Of each pair of mailbox and sequence as many follow-ups as the mailbox can have room for, of steps that there are. */
 export function followUpSteps(
   db: Db,
   accountId: string,
@@ -187,7 +187,9 @@ export function followUpSteps(
     select e.sequence_id, e.prospect_id, e.mailbox_id, e.next_step::int, e.due_at
       from unnest(${mailboxes.map(({ id }) => id)}::bigint[], ${mailboxes.map(({ most }) => most)}::int[])
            as m (id, most)
-     cross join unnest(${sequenceIds}::bigint[]) as s (id)
+     cross join (select id, jsonb_array_length(steps) as steps
+                   from outreach_sequences
+                  where account_id = ${accountId} and id = any(${sequenceIds}::bigint[])) s
      cross join lateral (
            select sequence_id, prospect_id, mailbox_id, next_step, due_at
              from outreach_enrollments
@@ -195,7 +197,7 @@ export function followUpSteps(
               and mailbox_id = m.id
               and sequence_id = s.id
               and due_at < ${until}
-              and state = 'active' and next_step > 0 and planned_at is null and handing_id is null
+              and state = 'active' and next_step > 0 and next_step < s.steps and planned_at is null and handing_id is null
             order by due_at, prospect_id
             limit m.most) e
      order by e.due_at, e.sequence_id, e.prospect_id`,

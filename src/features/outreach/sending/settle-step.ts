@@ -9,7 +9,7 @@ import { noteSmtp } from '../mailboxes/health-queries.ts'
 import { holdMailbox } from '../mailboxes/queries.ts'
 import { daysLater } from '../planning/windows.ts'
 import { refOf, type Taken } from './claim-step.ts'
-import { giveBack } from './queries.ts'
+import { finish, giveBack } from './queries.ts'
 import {
   dropMessage,
   endMessage,
@@ -106,7 +106,11 @@ async function undo(db: Db, taken: Taken, later: { dueAt: Date; countsTry: boole
   const waiting = await lockHanding(db, messageOf(taken), taken.due.sequence_id, taken.due.prospect_id)
   const dropped = await dropMessage(db, messageOf(taken))
   if (dropped > 0) await giveBack(db, taken.spent)
-  return waiting ? tryLater(db, { ...refOf(taken.due), ...later }) : undefined
+  if (!waiting) return undefined
+  const tried = await tryLater(db, { ...refOf(taken.due), ...later })
+  // Its step was taken out of the sequence while it was handed over.
+  if (waiting.next_step >= waiting.steps.length) await finish(db, taken.due, later.dueAt)
+  return tried
 }
 
 const minuteMs = 60_000

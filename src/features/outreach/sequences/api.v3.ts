@@ -23,6 +23,7 @@ const Sequence = closed({
   id: Type.Integer(),
   name: Type.String(),
   status: words(statuses),
+  pausedReason: orNull(Type.String({ description: 'manual or mailbox_deleted' })),
   mailboxIds: Type.Array(Type.Integer()),
   steps: Type.Array(Step),
   schedule: closed({
@@ -42,6 +43,7 @@ function show(found: SequenceRow): Static<typeof Sequence> {
     id: Number(found.id),
     name: found.name,
     status: found.status,
+    pausedReason: found.paused_reason,
     mailboxIds: found.mailbox_ids.map(Number),
     steps: found.steps,
     schedule: found.schedule,

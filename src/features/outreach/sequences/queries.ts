@@ -14,6 +14,7 @@ export type SequenceRow = {
   daily_limit: number | null
   stop_on_reply: boolean
   status: Status
+  paused_reason: string | null
   mode: 'live' | 'test'
   created_at: Date
   modified_at: Date
@@ -28,14 +29,15 @@ const Sequence = row<SequenceRow>({
   daily_limit: maybe(int),
   stop_on_reply: bool,
   status: text as never,
+  paused_reason: maybe(text),
   mode: text as never,
   created_at: time,
   modified_at: time,
 })
 
 const columns = sql`
-  id, name, mailbox_ids::text[] as mailbox_ids, steps, schedule, daily_limit, stop_on_reply, status, mode, created_at,
-  modified_at`
+  id, name, mailbox_ids::text[] as mailbox_ids, steps, schedule, daily_limit, stop_on_reply, status, paused_reason, mode,
+  created_at, modified_at`
 
 export type SequenceRef = { accountId: string; id: string | number }
 
@@ -117,8 +119,23 @@ export type Move = { status: Status; mode?: 'live' | 'test'; at: Date }
 export function setStatus(db: Db, { accountId, id }: SequenceRef, { status, mode, at }: Move) {
   return db.run(sql`
     update outreach_sequences
-       set status = ${status}, mode = coalesce(${mode ?? null}, mode), modified_at = ${at}
+       set status = ${status}, mode = coalesce(${mode ?? null}, mode), modified_at = ${at},
+           paused_reason = case when ${status} = 'paused' then coalesce(paused_reason, 'manual') end
      where account_id = ${accountId} and id = ${id}`)
+}
+
+const Stranded = row<{ id: string; name: string }>({ id: text, name: text })
+
+/** Those that run and have no mailbox rest from now on. */
+export function markStranded(db: Db, accountId: string, at: Date) {
+  return db.many(
+    Stranded,
+    sql`
+    update outreach_sequences
+       set status = 'paused', paused_reason = 'mailbox_deleted', modified_at = ${at}
+     where account_id = ${accountId} and status = 'running' and mailbox_ids = '{}'
+    returning id, name`,
+  )
 }
 
 /** What had its moment is planned anew when it runs again. */

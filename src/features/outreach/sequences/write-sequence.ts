@@ -1,10 +1,12 @@
 // Creating, changing and moving a sequence.
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { invalidParameter, notFound } from '../../../kernel/refusals.ts'
+import { resolveNotice } from '../../accounts/notices/notices.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
-import { stopOfSequence } from '../enrollments/stop-queries.ts'
+import { finishBeyond, stopOfSequence } from '../enrollments/stop-queries.ts'
 import { requireIdentity } from '../identity/identity.ts'
 import { findMailboxIds } from '../mailboxes/queries.ts'
+import { stranded } from './pause-stranded.ts'
 import {
   deleteSequence,
   findSequence,
@@ -77,7 +79,11 @@ export async function removeSequence(ctx: Ctx, id: number): Promise<void> {
   if (found.status === 'running')
     throw invalidParameter({ message: 'A running sequence cannot be deleted: pause or stop it first' })
   await deleteSequence(ctx.db, refOf(ctx, found.id))
+  await resolveStranded(ctx, found)
 }
+
+const resolveStranded = ({ db, caller, now }: Ctx, { id }: SequenceRow) =>
+  resolveNotice(db, { accountId: caller.accountId, code: stranded, subject: id }, now)
 
 /** Nothing that a test key asks for leaves the machine, nor does it keep what a live one asked for from leaving. */
 export function refuseTestKey({ caller }: Ctx, { status, mode }: SequenceRow): void {
@@ -112,9 +118,10 @@ export async function moveSequence(ctx: Ctx, id: number, status: Status): Promis
   }
   const mode = status === 'running' ? ctx.caller.mode : undefined
   await setStatus(ctx.db, refOf(ctx, found.id), { status, mode, at: ctx.now })
-  if (status !== 'running') await unplanSequence(ctx.db, refOf(ctx, found.id))
-  if (status === 'stopped' || status === 'finished') {
-    const ref = { accountId: ctx.caller.accountId, sequenceId: found.id }
+  if (status !== 'paused') await resolveStranded(ctx, found)
+  const ref = { accountId: ctx.caller.accountId, sequenceId: found.id }
+  if (status === 'running') await finishBeyond(ctx.db, ref, { steps: found.steps.length, at: ctx.now })
+  else await unplanSequence(ctx.db, refOf(ctx, found.id))
+  if (status === 'stopped' || status === 'finished')
     await stopOfSequence(ctx.db, ref, { reason: `sequence_${status}`, at: ctx.now })
-  }
 }

@@ -1,0 +1,14 @@
+-- Why a sequence rests: manual, or mailbox_deleted when it had no other to send from. null while it does not.
+alter table outreach_sequences add column paused_reason text;
+
+update outreach_sequences set paused_reason = 'manual' where status = 'paused';
+update outreach_sequences
+   set status = 'paused', paused_reason = 'mailbox_deleted'
+ where status = 'running' and mailbox_ids = '{}';
+
+-- Steps that were taken out of a sequence are planned no more, so that nobody waits for them.
+update outreach_enrollments e
+   set state = 'finished', ended_at = now(), planned_at = null
+  from outreach_sequences s
+ where s.account_id = e.account_id and s.id = e.sequence_id and s.status = 'running'
+   and e.next_step >= jsonb_array_length(s.steps) and e.state = 'active' and e.handing_id is null;

@@ -1,0 +1,104 @@
+// What a sequence does when its mailboxes or steps are taken from it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type Account,
+  enrollments,
+  mailServer,
+  makeMailbox,
+  makeOutreach,
+  makeProspects,
+  makeSequence,
+  monday,
+  pass,
+  run,
+  steps,
+} from '../fixtures/outreach.ts'
+
+const outreach = await makeOutreach()
+const { clock } = outreach
+const [ann, bob] = ['ann@globex.example', 'bob@globex.example']
+
+const noticesOf = async ({ call }: Account) => (await call('GET', '/api/v1/notices?open=true')).body.data
+
+test('a running sequence whose last mailbox is deleted rests, and the account is told', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailboxes = [
+    await makeMailbox(account, server.port),
+    await makeMailbox(account, server.port, { email: 'you@acme.example' }),
+  ]
+  await makeProspects(account, [ann, bob])
+  const id = await makeSequence(account, mailboxes)
+  await run(account, id, [ann, bob])
+  const path = `/v3/outreach/campaigns/${id}`
+  const read = async () => {
+    const { body } = await account.call('GET', path)
+    return [body.status, body.pausedReason, body.mailboxIds.length]
+  }
+  assert.deepEqual(await read(), ['running', null, 2])
+  const remove = (mailbox?: number) => account.call('DELETE', `/v3/outreach/mailboxes/${mailbox}`)
+  assert.equal((await remove(mailboxes[0])).status, 204)
+  assert.deepEqual(await read(), ['running', null, 1])
+  assert.equal((await remove(mailboxes[1])).status, 204)
+  assert.deepEqual(await read(), ['paused', 'mailbox_deleted', 0])
+  const [notice] = await noticesOf(account)
+  assert.deepEqual([notice.code, notice.subject], ['sequence_paused', String(id)])
+  assert.match(notice.message, /you@acme\.example/)
+  const move = (status: string) => account.call('POST', `${path}/status`, { status })
+  assert.equal((await move('running')).status, 400)
+
+  const other = await makeMailbox(account, server.port, { email: 'they@acme.example' })
+  await account.call('PUT', path, { mailboxIds: [other] })
+  assert.equal((await move('running')).status, 200)
+  assert.deepEqual(await read(), ['running', null, 1])
+  assert.deepEqual(await noticesOf(account), [])
+  await pass(outreach, 120)
+  assert.equal(server.received.length, 2)
+  await move('paused')
+  assert.deepEqual(await read(), ['paused', 'manual', 1])
+})
+
+test('one that had finished and has no mailbox left takes nobody', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  await makeProspects(account, [ann, bob])
+  const id = await makeSequence(account, [mailbox])
+  await run(account, id, [ann])
+  const path = `/v3/outreach/campaigns/${id}`
+  await account.call('POST', `${path}/status`, { status: 'finished' })
+  await account.call('DELETE', `/v3/outreach/mailboxes/${mailbox}`)
+  const reply = await account.call('POST', `${path}/enroll`, { emails: [bob] })
+  assert.deepEqual([reply.status, /no mailbox left/.test(reply.text)], [400, true])
+})
+
+test('steps that are taken out are neither foreseen nor sent', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  await makeProspects(account, [ann])
+  const id = await makeSequence(account, [mailbox])
+  await run(account, id, [ann])
+  await pass(outreach, 120)
+  assert.equal(server.received.length, 1)
+  const path = `/v3/outreach/campaigns/${id}`
+  const foreseen = async () => (await account.call('GET', `${path}/plan`)).body.count
+  const move = (status: string) => account.call('POST', `${path}/status`, { status })
+  const stateOf = async () => (await enrollments(outreach, id))[0]?.state
+  await move('paused')
+  await account.call('PUT', path, { steps: steps.slice(0, 1) })
+  assert.equal(await foreseen(), 0)
+  // Whoever takes them out by mistake can put them back.
+  await account.call('PUT', path, { steps })
+  assert.deepEqual([await foreseen(), await stateOf()], [1, 'active'])
+  await account.call('PUT', path, { steps: steps.slice(0, 1) })
+  await move('running')
+  assert.deepEqual([await foreseen(), await stateOf()], [0, 'finished'])
+  clock.now = new Date(monday.getTime() + 4 * 86_400_000)
+  await pass(outreach, 120)
+  assert.equal(server.received.length, 1)
+})
