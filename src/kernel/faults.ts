@@ -45,15 +45,16 @@ function withoutDeadBranches(errors: ErrorObject[]): ErrorObject[] {
     const inside = kept.filter(
       (error) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`),
     )
-    const alive = inside.filter(
-      ({ keyword, instancePath }) =>
-        instancePath !== union.instancePath || !['type', 'const', 'enum'].includes(keyword),
-    )
+    const alive = inside.filter((error) => error.instancePath !== union.instancePath || !isOtherKind(error))
     const dropped = new Set(inside.filter((error) => !alive.includes(error)))
     if (alive.length > 0) dropped.add(union)
     return kept.filter((error) => !dropped.has(error))
   }, errors)
 }
+
+// An empty list stands for nothing, so a list that is not empty never was that branch either.
+const isOtherKind = ({ keyword, params }: ErrorObject) =>
+  ['type', 'const', 'enum'].includes(keyword) || (keyword === 'maxItems' && params.limit === 0)
 
 function faultOf(errors: ErrorObject[]): Fault {
   const [error] = errors as [ErrorObject]

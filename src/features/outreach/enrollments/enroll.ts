@@ -30,7 +30,8 @@ export async function enroll(ctx: Ctx, id: number, { prospectIds, emails }: ToEn
   const { accountId } = ctx.caller
   const wanted = { accountId, sequenceId: sequence.id, ids: [...ids].map(String), emails: good, at: ctx.now }
   const judged = await enrollAll(ctx.db, wanted)
-  const enrolled = judged.filter(({ reason }) => reason === null).length
+  // Some may be given twice, by number and by address.
+  const enrolled = new Set(judged.flatMap(({ id, reason }) => (reason === null ? [id] : []))).size
   // It had come to its end by itself, for want of anybody to write to.
   if (sequence.status === 'finished' && enrolled > 0)
     await setStatus(ctx.db, { accountId, id: sequence.id }, { status: 'running', at: ctx.now })

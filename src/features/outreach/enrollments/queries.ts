@@ -5,8 +5,9 @@ import { type Sql, sql } from '../../../kernel/sql.ts'
 export const skipReasons = ['unknown', 'already_enrolled', 'erased', 'unsubscribed', 'suppressed'] as const
 export type SkipReason = (typeof skipReasons)[number]
 
-const Judged = row<{ given: string; reason: SkipReason | null }>({
+const Judged = row<{ given: string; id: string | null; reason: SkipReason | null }>({
   given: text,
+  id: maybe(text),
   reason: maybe(text) as never,
 })
 
@@ -59,6 +60,6 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: To
         from judged j
        where j.reason is null
       on conflict do nothing)
-    select given, reason from judged`,
+    select given, id, reason from judged`,
   )
 }

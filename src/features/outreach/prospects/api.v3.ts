@@ -23,9 +23,10 @@ import {
 } from './queries.ts'
 import {
   mostAtOnce,
+  ProspectEntry,
   prospectFields,
+  readEntry,
   readOneProspect,
-  readProspect,
   saveProspects,
 } from './write-prospects.ts'
 
@@ -105,7 +106,7 @@ export const createProspectsV3 = operation({
     'Of many, those that cannot be read are skipped, each with its reason; the others are kept.',
   perMinute: 60,
   maxBodyBytes: 5 * 1024 * 1024,
-  body: closed({ ...prospectFields, prospects: optional(Type.Array(closed(prospectFields))) }),
+  body: closed({ ...prospectFields, prospects: optional(Type.Array(ProspectEntry)) }),
   status: [201, 200],
   reply: Type.Union([
     closed({ id: Type.Integer() }),
@@ -119,33 +120,55 @@ export const createProspectsV3 = operation({
   refusals: [moduleDisabled],
 }).run(async (ctx, { body }) => {
   await requireModule(ctx)
-  if (body.prospects) return saveMany(ctx, body.prospects)
+  if (body.prospects) {
+    refuseBeside(body)
+    return saveMany(ctx, body.prospects)
+  }
   const read = readOneProspect(body)
   const saved = (await saveProspects(ctx, [read])).get(read.email)
   if (!saved) throw new Error('a prospect just written is not there')
   return answer(saved.outcome === 'created' ? 201 : 200, { id: saved.id })
 })
 
-async function saveMany(ctx: Ctx, prospects: Parameters<typeof readProspect>[0][]) {
+/** Of one prospect and many only the many would be kept. */
+function refuseBeside(body: Record<string, unknown>): void {
+  const param = Object.keys(prospectFields).find(
+    (name) => ![undefined, null, ''].includes(body[name] as null),
+  )
+  if (param === undefined) return
+  throw invalidParameter({ message: `${param} cannot stand beside prospects: give one of both`, param })
+}
+
+async function saveMany(ctx: Ctx, prospects: unknown[]) {
   if (prospects.length === 0) throw missingParameter({ message: 'prospects is empty', param: 'prospects' })
   if (prospects.length > mostAtOnce)
     throw invalidParameter({
       message: `prospects must have at most ${mostAtOnce} entries`,
       param: 'prospects',
     })
-  const read = prospects.map(readProspect)
+  const read = prospects.map(readEntry)
   const saved = await saveProspects(
     ctx,
     read.flatMap((one) => (typeof one === 'string' ? [] : one)),
   )
+  const seen = new Set<string>()
   const results: Static<typeof Result>[] = read.map((one, i) => {
-    const email = prospects[i]?.email ?? ''
-    if (typeof one === 'string') return { email, outcome: 'skipped', reason: one }
-    return saved.get(one.email) ?? { email, outcome: 'skipped', reason: 'it was deleted meanwhile' }
+    if (typeof one === 'string') return { email: emailIn(prospects[i]), outcome: 'skipped', reason: one }
+    const { email } = one
+    const kept = saved.get(email)
+    if (!kept) return { email, outcome: 'skipped', reason: 'it was deleted meanwhile' }
+    const isAgain = seen.has(email)
+    seen.add(email)
+    return isAgain ? { ...kept, outcome: 'updated' } : kept
   })
   const count = (outcome: string) => results.filter((one) => one.outcome === outcome).length
   const counts = { created: count('created'), updated: count('updated'), skipped: count('skipped') }
   return answer(counts.created > 0 ? 201 : 200, { ...counts, results })
+}
+
+function emailIn(entry: unknown): string {
+  const email = entry !== null && typeof entry === 'object' && 'email' in entry ? entry.email : ''
+  return typeof email === 'string' ? email : ''
 }
 
 const mostDeleted = 10_000

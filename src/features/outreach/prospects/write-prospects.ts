@@ -1,7 +1,9 @@
 // Adding people to write to, one or many: an address that is known is updated.
 import { type Static, Type } from 'typebox'
+import { checkMaker } from '../../../kernel/check.ts'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
+import { faultsOf } from '../../../kernel/faults.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { mapOf, oneLine, optional, optionalMap, storable } from '../../../kernel/v3/lenient.ts'
@@ -27,8 +29,31 @@ export const mostAtOnce = 1_000
 const mostAttributes = 100
 const longestAttributes = 20_000
 
+const anything = (description: string) => Type.Optional(Type.Unknown({ description }))
+
+/** One of many: what it holds is checked by itself, since one that is faulty must not keep the others. */
+export const ProspectEntry = Type.Unsafe<unknown>({
+  properties: {
+    email: anything('The address'),
+    firstName: anything('At most 255 characters, as lastName and company'),
+    lastName: anything('Text'),
+    company: anything('Text'),
+    attributes: anything('Values by their names'),
+    source: anything('Where the address is from, in at most 500 characters'),
+  },
+})
+
+let check: ReturnType<ReturnType<typeof checkMaker>> | undefined
+
 /** A sentence about what is wrong with it instead. */
-export function readProspect(one: ProspectGiven): ProspectFields | string {
+export function readEntry(entry: unknown): ProspectFields | string {
+  if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) return 'it is not an object'
+  check ??= checkMaker({ coerceTypes: true, removeAdditional: true })(ProspectGiven)
+  const [fault] = faultsOf(check(entry))
+  return fault ? fault.message.replace(/\.$/, '') : readProspect(entry)
+}
+
+function readProspect(one: ProspectGiven): ProspectFields | string {
   const email = normalEmail(one.email ?? '')
   if (email === undefined) return one.email?.trim() ? 'email is not valid' : 'email is missing'
   const attributes = one.attributes === undefined || one.attributes === null ? null : mapOf(one.attributes)
@@ -60,6 +85,25 @@ export function readOneProspect(one: ProspectGiven): ProspectFields {
   throw refused({ message: read, param: read.split(' ')[0] })
 }
 
+/** Those of one address become one, as if they had come one after the other. */
+function merged(rows: ProspectFields[]): ProspectFields[] {
+  const byEmail = new Map<string, ProspectFields>()
+  for (const one of rows) {
+    const before = byEmail.get(one.email)
+    byEmail.set(one.email, before ? added(before, one) : one)
+  }
+  return [...byEmail.values()]
+}
+
+const added = (before: ProspectFields, one: ProspectFields): ProspectFields => ({
+  email: one.email,
+  firstName: one.firstName ?? before.firstName,
+  lastName: one.lastName ?? before.lastName,
+  company: one.company ?? before.company,
+  attributes: one.attributes === null ? before.attributes : { ...before.attributes, ...one.attributes },
+  source: one.source ?? before.source,
+})
+
 export type SavedProspect = { email: string; id: number; outcome: 'created' | 'updated' }
 
 export async function saveProspects(ctx: Ctx, rows: ProspectFields[]): Promise<Map<string, SavedProspect>> {
@@ -68,8 +112,7 @@ export async function saveProspects(ctx: Ctx, rows: ProspectFields[]): Promise<M
   const keep = (outcome: SavedProspect['outcome'], rows: { id: string; email: string }[]) => {
     for (const { id, email } of rows) saved.set(email, { email, id: Number(id), outcome })
   }
-  // Of an address that stands twice, the last counts, as if they had come one after the other.
-  const distinct = [...new Map(rows.map((one) => [one.email, one])).values()]
+  const distinct = merged(rows)
   const left = () => distinct.filter(({ email }) => !saved.has(email))
   // One that was there and is deleted by somebody else between the two statements is added after all.
   while (left().length > 0) {
