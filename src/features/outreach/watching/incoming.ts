@@ -1,5 +1,6 @@
 // A message of a mailbox on its way into the records.
 import { hash } from 'node:crypto'
+import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import type { NewReply } from '../inbox/reply-queries.ts'
 import type { IncomingMail } from '../reading/parse-mail.ts'
 import type { Match } from './match-thread.ts'
@@ -32,7 +33,7 @@ export function replyOf(
     sender: mail.from ?? '',
     senderName: mail.fromName,
     subject: mail.subject,
-    text: mail.text,
+    text: mail.text.trim() ? mail.text : textFromHtml(mail.html ?? ''),
     html: mail.html,
     receivedAt,
     at,

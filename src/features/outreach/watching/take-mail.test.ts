@@ -1,0 +1,45 @@
+// What is kept of an incoming message.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeApp } from '../../../../test/app.ts'
+import type { Dovecot } from '../../../../test/stand-ins/dovecot.ts'
+import { parseMail } from '../reading/parse-mail.ts'
+import { makeOutreach, type Written } from './fixtures/outreach.ts'
+import { takeMail } from './take-mail.ts'
+
+const app = await makeApp()
+const outreach = makeOutreach(app, { port: 9 } as Dovecot)
+
+/** As a mail program of the prospect writes it. */
+async function take(written: Written, { type, body }: { type: string; body: string }) {
+  const raw = [
+    `From: Ann <${written.email}>`,
+    `In-Reply-To: ${written.messageId}`,
+    'Subject: Re: A question',
+    `Message-ID: <${written.ref}@answers.example>`,
+    `Content-Type: ${type}; charset=utf-8`,
+    '',
+    body,
+  ].join('\r\n')
+  const mail = await parseMail(Buffer.from(raw))
+  assert.ok(mail)
+  const { accountId, id: mailboxId, email: mailboxEmail } = written.mailbox
+  const at = new Date()
+  assert.ok(await takeMail(app.pools.db, { accountId, mailboxId, mailboxEmail, mail, receivedAt: at, at }))
+  const path = `/v3/outreach/inbox?prospectId=${written.prospectId}`
+  return (await app.call('GET', path)).body.replies[0]
+}
+
+test('a reply that is HTML alone has a text', async () => {
+  const written = await outreach.writeTo(await outreach.makeMailbox())
+  const body = '<style>p{}</style><p>Yes, I am <b>interested</b>.</p><p>Ann</p>'
+  const reply = await take(written, { type: 'text/html', body })
+  assert.equal(reply.text, 'Yes, I am interested.\n\nAnn')
+  assert.equal(reply.classification, 'interested')
+  assert.equal((await app.call('GET', `/v3/outreach/inbox/${reply.id}`)).body.html.trim(), body)
+})
+
+test('one that has a text keeps it', async () => {
+  const written = await outreach.writeTo(await outreach.makeMailbox())
+  assert.equal((await take(written, { type: 'text/plain', body: '<b>Hm</b>' })).text.trim(), '<b>Hm</b>')
+})
