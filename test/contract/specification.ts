@@ -139,7 +139,7 @@ const table = `
   GET     /v3/outreach/inbox                        contacts.read
   GET     /v3/outreach/inbox/{id}                   contacts.read
   PUT     /v3/outreach/inbox/{id}                   contacts.write
-  POST    /v3/outreach/inbox/{id}/reply             email.send         30
+  POST    /v3/outreach/inbox/{id}/reply             email.send         30 idempotent
   GET     /v3/outreach/mailboxes                    contacts.read
   POST    /v3/outreach/mailboxes                    settings.write
   GET     /v3/outreach/mailboxes/{id}               contacts.read

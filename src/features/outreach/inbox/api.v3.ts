@@ -147,6 +147,7 @@ export const answerReplyV3 = operation({
   summary: 'Answer a reply from the mailbox that received it, in the same thread',
   description: 'It leaves as soon as the mailbox works, with the footer of every message, and at most once.',
   perMinute: 30,
+  idempotent: true,
   params,
   body: closed({
     text: optional(Type.String({ maxLength: 200_000 })),

@@ -166,6 +166,28 @@ describe('an answer', () => {
     })
   })
 
+  test('is written once for one Idempotency-Key', async () => {
+    const id = await outreach.makeReply(await outreach.writeTo(mailbox))
+    const answer = (words: string) =>
+      app.call('POST', `${path}/${id}/reply`, {
+        body: { text: words },
+        headers: { 'idempotency-key': 'answer-1' },
+      })
+    const replies = await Promise.all(Array.from({ length: 5 }, () => answer('Once.')))
+    for (const { status } of replies) assert.ok([202, 409].includes(status))
+    const again = await answer('Once.')
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [202, 'true'])
+    assert.deepEqual((await answer('Twice?')).body.code, 'idempotency_key_reused')
+    const ids = replies.flatMap(({ status, body }) => (status === 202 ? [body.messageId] : []))
+    assert.deepEqual([...new Set([...ids, again.body.messageId])].length, 1)
+    const found = await db.many(
+      Message,
+      sql`select recipient, subject, text, refs, state from outreach_messages
+           where account_id = ${app.accountId} and text = 'Once.'`,
+    )
+    assert.equal(found.length, 1)
+  })
+
   test('needs something to say, a reply and a mailbox', async () => {
     const own = await outreach.makeMailbox()
     const id = await outreach.makeReply(await outreach.writeTo(own))
