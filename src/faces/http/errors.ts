@@ -55,11 +55,20 @@ export function refusalOfFramework(error: FastifyError, request: FastifyRequest)
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request.routeOptions.bodyLimit)
   if (error.code === 'FST_ERR_BAD_URL')
     return invalidParameter({ message: 'The path has a broken percent-encoding.' })
-  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType()
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return otherType(request)
   const isClients = typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500
   if (!isClients) return undefined
   const said = frameworkWords[error.code] ?? 'The request could not be read.'
   return malformedRequest({ message: said })
+}
+
+function otherType({ admission }: FastifyRequest): Refusal {
+  const upload = admission?.op.upload
+  if (!upload) return unsupportedMediaType()
+  return unsupportedMediaType({
+    message: `The body must be JSON, or a form (multipart/form-data) with the file in the field ${upload.field}.`,
+    hint: 'Send the file as a part of a form, not as the body.',
+  })
 }
 
 function tooLarge(most: number): Refusal {

@@ -15,7 +15,7 @@ const secondsAtMost = 30
 /** Refuses what is no image, is broken or too large; `param` is where it came from. */
 export async function encodeImage(content: Buffer, param: string): Promise<Encoded> {
   const type = imageTypeOf(content)
-  if (!type) throw refused(param, 'is none: only PNG, JPEG, GIF and WebP are taken')
+  if (!type) throw refused(param, 'is of no type that can be kept: only PNG, JPEG, GIF and WebP are taken')
   return inTurn(async () => {
     const sharp = await loadSharp()
     const open = () =>

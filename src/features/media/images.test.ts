@@ -98,7 +98,7 @@ describe('what hides in an image', () => {
 })
 
 describe('refused with a reason is', () => {
-  const only = /only PNG, JPEG, GIF and WebP are taken/
+  const only = /^The image is of no type that can be kept: only PNG, JPEG, GIF and WebP are taken\.$/
 
   test('what is none of the four types', async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><script>alert(1)</script></svg>'

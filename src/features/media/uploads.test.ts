@@ -65,6 +65,8 @@ describe('uploading', () => {
     }
     const blob = new Blob([new Uint8Array(png)])
     const boundary = 'multipart/form-data; boundary=x'
+    const picture = (await (await send('x', 'image/png')).json()) as { message: string }
+    assert.match(picture.message, /JSON, or a form .* field file\.$/)
     const cases: [number, string, Promise<Response>][] = [
       [415, 'unsupported_media_type', send('x', 'image/png')],
       [400, 'bad_request', send('x', 'multipart/form-data')],

@@ -110,6 +110,7 @@ test('a change of a mailbox keeps what is not given, and a bad one is refused wh
   for (const kind of ['smtp', 'imap']) {
     const elsewhere = await account.call('PUT', path, { [kind]: { host: 'localhost', port: server.port } })
     assert.deepEqual([elsewhere.status, elsewhere.body.code], [400, 'missing_parameter'])
+    assert.match(elsewhere.body.message, /a new host needs it again/)
   }
   assert.equal(server.peers.length, logins, 'a stored password went to another host')
   const other = await outreach.makeAccount()

@@ -88,7 +88,9 @@ export const updateMailboxV3 = (needs: MailboxNeeds) =>
     name: 'mailbox.update',
     http: 'PUT /v3/outreach/mailboxes/{id}',
     summary: 'Change, pause or resume a sending mailbox',
-    description: 'A server that is given is logged in to first; what is not given of it stays as it is.',
+    description:
+      'A server that is given is logged in to first; what is not given of it stays as it is, except that a new host ' +
+      'needs the password again.',
     params,
     body: ChangedMailbox,
     secret,

@@ -47,8 +47,10 @@ export function readServer(
   const user = given(one?.user) ?? known.user
   // A stored password goes to the host that it was given for, and to no other that somebody names later.
   const secret = secretOf(one) ?? (host === known.host ? known.secret : undefined)
-  if (!secret)
-    throw missingParameter({ message: `password is missing in ${kind}`, param: `${kind}.password` })
+  if (!secret) {
+    const again = known.host === undefined || known.host === host ? '' : ': a new host needs it again'
+    throw missingParameter({ message: `password is missing in ${kind}${again}`, param: `${kind}.password` })
+  }
   if (/\p{Cc}/u.test(user + Object.values(secret).join('')) || !user.isWellFormed())
     throw invalidParameter({ message: `user or password is not valid in ${kind}`, param: kind })
   return { settings: { host, port, secure, user }, secret }

@@ -28,7 +28,7 @@ const ScheduleGiven = closed({
 })
 
 export const SequenceBody = closed({
-  name: Text,
+  name: optional(Type.String()),
   mailboxIds: optional(Type.Array(Id)),
   steps: optional(Type.Array(StepGiven)),
   schedule: optional(ScheduleGiven),
@@ -51,7 +51,8 @@ export function readSequence(
   known: Partial<SequenceFields>,
   timezone: string,
 ): SequenceFields {
-  const name = given(body.name) ?? known.name
+  // null leaves it as it was; an empty one is none.
+  const name = given(body.name ?? known.name)
   if (name === undefined) throw missingParameter({ message: 'name is missing', param: 'name' })
   if (name.length > longestName)
     throw invalidParameter({ message: `name must have at most ${longestName} characters`, param: 'name' })

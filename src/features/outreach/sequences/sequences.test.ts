@@ -60,6 +60,20 @@ test('a running sequence whose last mailbox is deleted rests, and the account is
   assert.deepEqual(await read(), ['paused', 'manual', 1])
 })
 
+test('a name can be changed, but not to none', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const id = await makeSequence(account, [await makeMailbox(account, server.port)])
+  const path = `/v3/outreach/campaigns/${id}`
+  for (const name of ['', '  ']) {
+    const { status, body } = await account.call('PUT', path, { name })
+    assert.deepEqual([status, body.code, body.message], [400, 'missing_parameter', 'name is missing'])
+  }
+  assert.equal((await account.call('PUT', path, { name: null })).status, 204)
+  assert.equal((await account.call('PUT', path, { name: 'Second' })).status, 204)
+  assert.equal((await account.call('GET', path)).body.name, 'Second')
+})
+
 test('one that had finished and has no mailbox left takes nobody', async (t) => {
   clock.now = monday
   const server = await mailServer(t)
