@@ -12,3 +12,9 @@ update outreach_enrollments e
   from outreach_sequences s
  where s.account_id = e.account_id and s.id = e.sequence_id and s.status = 'running'
    and e.next_step >= jsonb_array_length(s.steps) and e.state = 'active' and e.handing_id is null;
+
+-- sent is what left of sequences. Beside it: answers of people, which also left, and what the server refused, which did
+-- not but tells, with what came back later, how good the addresses are.
+alter table outreach_mailbox_days
+  add column answered integer not null default 0,
+  add column refused integer not null default 0;

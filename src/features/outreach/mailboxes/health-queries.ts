@@ -47,6 +47,16 @@ export function countComplaint(db: Db, ref: MailboxRef, day: string) {
     on conflict (account_id, mailbox_id, day) do update set complained = d.complained + 1`)
 }
 
+/** A person's answer left: it takes a place of the day, but is never kept from leaving by it. */
+export function countAnswer(db: Db, ref: MailboxRef, day: string) {
+  return db.run(sql`
+    insert into outreach_mailbox_days as d (account_id, mailbox_id, day, answered)
+    select m.account_id, m.id, ${day}, 1
+      from outreach_mailboxes m
+     where m.account_id = ${ref.accountId} and m.id = ${ref.mailboxId}
+    on conflict (account_id, mailbox_id, day) do update set answered = d.answered + 1`)
+}
+
 type Sums = { sent: number; bounced: number; complained: number }
 
 const Rate = row<Sums>({ sent: int, bounced: int, complained: int })
@@ -55,7 +65,7 @@ export function sumDays(db: Db, ref: MailboxRef, since: string) {
   return db.one(
     Rate,
     sql`
-    select coalesce(sum(sent), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced,
+    select coalesce(sum(sent + refused), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced,
            coalesce(sum(complained), 0)::int as complained
       from outreach_mailbox_days
      where account_id = ${ref.accountId} and mailbox_id = ${ref.mailboxId} and day > ${since}::date`,

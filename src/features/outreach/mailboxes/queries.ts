@@ -60,8 +60,8 @@ const withCounts = ({ today, since }: Days) => sql`
     select ${columns}, d.sent_today, d.sent, d.bounced, d.complained
       from outreach_mailboxes m
      cross join lateral (
-           select coalesce(sum(sent) filter (where day = ${today}::date), 0)::int as sent_today,
-                  coalesce(sum(sent), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced,
+           select coalesce(sum(sent + answered) filter (where day = ${today}::date), 0)::int as sent_today,
+                  coalesce(sum(sent + refused), 0)::int as sent, coalesce(sum(bounced), 0)::int as bounced,
                   coalesce(sum(complained), 0)::int as complained
              from outreach_mailbox_days
             where account_id = m.account_id and mailbox_id = m.id and day > ${since}::date) d`

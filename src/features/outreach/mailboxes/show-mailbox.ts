@@ -24,7 +24,7 @@ export const Mailbox = closed({
   pausedReason: orNull(Type.String({ description: 'manual, login, sender, bounces or complaints' })),
   health: closed({
     state: words(['ok', 'warning', 'failing']),
-    sentToday: Type.Integer({ description: 'Days are UTC' }),
+    sentToday: Type.Integer({ description: 'What left it, answers of people included; days are UTC' }),
     dailyLimit: Type.Integer(),
     bounceRate: Type.Number({ description: 'Of the last seven days, once there were 20 messages' }),
     complaints: Type.Integer({

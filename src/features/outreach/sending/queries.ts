@@ -132,7 +132,8 @@ export async function countMailboxSend(db: Db, { accountId, id, day, most }: Cou
   const counted = await db.run(sql`
     insert into outreach_mailbox_days as d (account_id, mailbox_id, day, sent)
     values (${accountId}, ${id}, ${day}, 1)
-    on conflict (account_id, mailbox_id, day) do update set sent = d.sent + 1 where d.sent < ${most}`)
+    on conflict (account_id, mailbox_id, day)
+    do update set sent = d.sent + 1 where d.sent + d.answered < ${most}`)
   return counted > 0
 }
 
@@ -159,6 +160,15 @@ export async function giveBack(db: Db, spent: Spent): Promise<void> {
   await giveBackToSequence(db, spent)
   await db.run(sql`
     update outreach_mailbox_days set sent = sent - 1
+     where account_id = ${accountId} and mailbox_id = ${mailboxId} and day = ${utcDay} and sent > 0`)
+}
+
+/** The server refused it: it did not leave either, but was tried. */
+export async function giveBackRefused(db: Db, spent: Spent): Promise<void> {
+  const { accountId, mailboxId, utcDay } = spent
+  await giveBackToSequence(db, spent)
+  await db.run(sql`
+    update outreach_mailbox_days set sent = sent - 1, refused = refused + 1
      where account_id = ${accountId} and mailbox_id = ${mailboxId} and day = ${utcDay} and sent > 0`)
 }
 

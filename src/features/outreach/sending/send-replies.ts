@@ -1,13 +1,16 @@
-// Answers that people wrote: handed over as soon as their mailbox works, at most once, beside the day's caps.
+// Answers that people wrote: handed over as soon as their mailbox works, at most once. They take places of the day, which
+// never keeps them from leaving.
 import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
-import { noteSmtp } from '../mailboxes/health-queries.ts'
+import { countAnswer, noteSmtp } from '../mailboxes/health-queries.ts'
+import { utcDay } from '../planning/windows.ts'
 import { addressOf, leaseMs } from './claim-step.ts'
 import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
 import { capture, type EngineNeeds, sendThrough, turnMs } from './engine.ts'
 import { type Lanes, openLanes } from './lanes.ts'
 import { claimReplies, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
 import { endMessage } from './settle-queries.ts'
+import { faultOfMailbox, told } from './told.ts'
 
 const portion = 20
 
@@ -66,14 +69,17 @@ async function settleReply(needs: EngineNeeds, reply: QueuedReply, outcome: Mail
   if (outcome.kind === 'accepted' || outcome.kind === 'uncertain') {
     const [state, error] = outcome.kind === 'accepted' ? ['sent', null] : ['unconfirmed', outcome.message]
     await endMessage(db, message, { state: state as 'sent' | 'unconfirmed', at: now, error: error ?? null })
+    // What a test key asked for went to the sandbox.
+    if (reply.mode === 'live') await countAnswer(db, mailbox, utcDay(now.getTime()))
     return
   }
   const isSpent = outcome.kind === 'rejected' || reply.tries + 1 >= mostTries
   if (isSpent) await endMessage(db, message, { state: 'failed', at: now, error: outcome.message })
   else await replyLater(db, message, { until: waitFrom(now, reply.tries), error: outcome.message })
   if (outcome.kind === 'login_refused')
-    await pauseMailbox(db, mailbox, { reason: 'login', error: `${outcome.message}.` }, now)
-  else if (outcome.kind === 'deferred') await noteSmtp(db, mailbox, outcome.message)
+    await pauseMailbox(db, mailbox, { reason: 'login', error: `${told(outcome)}.` }, now)
+  const fault = outcome.kind === 'deferred' ? faultOfMailbox(outcome) : undefined
+  if (fault !== undefined) await noteSmtp(db, mailbox, fault)
 }
 
 const waitFrom = (now: Date, tries: number) => new Date(now.getTime() + minuteMs * 2 ** Math.min(tries, 6))

@@ -232,7 +232,7 @@ test('an answer that a person wrote leaves once, in its thread, beside the caps'
   const [found] = await findByMessageIds(app.pools.db, account.accountId, [messageId])
   assert.equal(found?.state, 'sent')
   const { body } = await account.call('GET', `/v3/outreach/mailboxes/${mailboxId}`)
-  assert.equal(body.health.sentToday, 0)
+  assert.equal(body.health.sentToday, 1)
 })
 
 test('a sequence with nobody left is finished, and runs again for those who come later', async (t) => {

@@ -9,7 +9,7 @@ import { noteSmtp } from '../mailboxes/health-queries.ts'
 import { holdMailbox } from '../mailboxes/queries.ts'
 import { daysLater } from '../planning/windows.ts'
 import { refOf, type Taken } from './claim-step.ts'
-import { finish, giveBack } from './queries.ts'
+import { finish, giveBack, giveBackRefused } from './queries.ts'
 import {
   dropMessage,
   endMessage,
@@ -19,6 +19,7 @@ import {
   type OpenMessage,
   tryLater,
 } from './settle-queries.ts'
+import { faultOfMailbox, told } from './told.ts'
 
 export function settleStep(db: Db, taken: Taken, came: MailboxOutcome, now: Date): Promise<void> {
   const outcome = withoutPerson(came, taken.due.email)
@@ -30,7 +31,7 @@ export function settleStep(db: Db, taken: Taken, came: MailboxOutcome, now: Date
       case 'uncertain':
         return settleLeft(settling, { state: 'unconfirmed', at: now, error: outcome.message })
       case 'login_refused':
-        return settleOwnFault(settling, 'login', outcome.message)
+        return settleOwnFault(settling, 'login', told(outcome))
       case 'deferred':
         return settleDeferred(settling, outcome)
       case 'rejected':
@@ -126,7 +127,8 @@ async function settleDeferred(settling: Settling, outcome: Of<'deferred'>): Prom
   const tried = await undo(db, taken, { dueAt, countsTry })
   if (countsTry && tried && tried.tries >= mostTries)
     await stopEnrollment(db, refOf(taken.due), 'undeliverable', now)
-  await noteSmtp(db, mailboxOf(taken), outcome.message)
+  const fault = faultOfMailbox(outcome)
+  if (fault !== undefined) await noteSmtp(db, mailboxOf(taken), fault)
 }
 
 const ourFaults = ['sender', 'credentials']
@@ -136,7 +138,7 @@ async function settleRejected(settling: Settling, outcome: Of<'rejected'>): Prom
   const { due } = taken
   const verdict = classifyReply(outcome)
   if (outcome.stage === 'mail' || ourFaults.includes(verdict.class))
-    return settleOwnFault(settling, 'sender', `the mail server refuses the sender: ${outcome.message}`)
+    return settleOwnFault(settling, 'sender', `the mail server refuses the sender: ${told(outcome)}`)
   const reason = verdict.suppresses ? 'bounced' : 'undeliverable'
   await stopEnrollment(db, refOf(due), reason, now)
   await goOn(db, handedOf(taken), now)
@@ -145,5 +147,6 @@ async function settleRejected(settling: Settling, outcome: Of<'rejected'>): Prom
     const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at: now } as const
     await suppress(db, { accountId: due.account_id, email: due.email }, why)
   }
+  await giveBackRefused(db, taken.spent)
   await recordBounce(db, mailboxOf(taken), now)
 }
