@@ -80,11 +80,53 @@ export const absence: Phrase[] = [
   ),
 ]
 
+/** Nobody but a machine writes these of their own accord; an answer to one begins with Re. */
+export const absenceSubjectAlone =
+  /^(absence du bureau|out of (the )?office|ooo|abwesenheitsnotiz|fuera de (la )?oficina|fuori (sede|ufficio))\b/
+
+/** Says to be away, and not merely that they were or might be. */
+export const isAway = oneOf(
+  /\b(je suis|je serai|nous sommes|actuellement) (\w+ ){0,3}(absente?s?|en (conges?|deplacement|vacances|arret))\b/,
+  /\b(i am|i'm|i will be|i'll be|currently) (\w+ ){0,2}(away|out of (the )?office|travelling|traveling)\b/,
+  /\b(i am|i'm|i will be|i'll be|currently) (\w+ ){0,2}on (\w+ )?(leave|vacation|holiday|pto)\b/,
+  /\bbin (\S+ ){0,6}(nicht im buro|im urlaub|abwesend|in elternzeit|nicht erreichbar|ausser haus)\b/,
+  /\b(estoy|estare|me encuentro) (\w+ ){0,2}(fuera|de vacaciones|ausente|de baja|de viaje)\b/,
+  /\b(sono|saro) (\w+ ){0,2}(in ferie|assente|fuori (ufficio|sede)|in vacanza|in maternita)\b/,
+)
+
+/** And until when, or whom to turn to meanwhile. */
+export const isAwayUntil = oneOf(
+  /\bjusqu'(au|a)\b|\bde retour\b|\bmon retour\b|\ben cas d'urgence\b|\ben mon absence\b/,
+  /\buntil\b|\bback (on|in)\b|\breturn(ing)? on\b|\blimited access\b|\burgent\b|\bin my absence\b/,
+  /\bbis (zum|einschliesslich|\d)|\bab dem\b|\bwieder (erreichbar|im buro)\b|\bdringend/,
+  /\bhasta\b|\bregres(o|are)\b|\bv(uelvo|olvere)\b|\burgencia\b/,
+  /\bfino a|\brientr(o|ero)\b|\btornero\b|\burgenz/,
+)
+
+/** Somebody who is talking to us, whatever else they say. */
+export const talks = oneOf(
+  /\?|\blet'?s\b|\blet us\b|\bhappy to\b|\blooking forward\b|\bwe (can|could)\b|\bcall me\b|interess|\binterest/,
+  /\brappelez[- ]|\brecontactez[- ]|\breparl|\b(on|nous) (pourra|pourrons|peut|pouvons|en discut)/,
+  /\bmelden sie sich\b|\bsprechen wir\b|\bgerne?\b|\bhablamos\b|\bsentiamoci\b|\bci sentiamo\b/,
+)
+
+/** In the words of a person, who may also say that something else is no longer so. */
+export const leftForSure = oneOf(
+  /\b(i am|i'm|is|am) no longer (with|at|employed (by|at)|working (for|at)|part of) (the|our|this) (company|firm|organi)/,
+  /\b(has|have|i) left (the|our) (company|firm|organi[sz]ation)\b/,
+  /\b(ne fai[st] plus partie|n'est plus|ne suis plus) (\w+ )?(d\w+ |au sein d\w+ )?(l'|la |notre |nos )(entreprise|societe|effectifs)/,
+  /\b(a|ai) quitte (la societe|l'entreprise|notre (societe|entreprise))\b/,
+  /\b(ist|bin) nicht mehr (\w+ ){0,3}(unternehmen|firma|uns) (tatig|beschaftigt)\b|\b(unternehmen|firma) verlassen\b/,
+  /\bya no (trabaj[ao]|forma parte) (aqui|en (la|esta|nuestra) empresa|con nosotros|de (la|nuestra) empresa)\b/,
+  /\bnon lavor[ao] piu (qui|con noi|in azienda|per (noi|l'azienda))\b|\bha lasciato l'azienda\b/,
+)
+
 /** The address is still read, the person is gone. */
 export const left = oneOf(
   /\b(no longer|not) (work(s|ing)?|with|employed|part of|at) (\w+ ){0,3}(company|firm|organi[sz]ation|here|us|team)/,
   /\b(has|have) left (the|our) (company|firm|organi[sz]ation)/,
   /\bne (travaille|fais|fait) plus (\w+ ){0,2}(partie|pour|chez|dans)/,
+  /\bn'est plus (\w+ ){0,2}(dans|au sein|en poste|chez|employe)\b/,
   /\ba quitte (la societe|l'entreprise|notre|ses fonctions)/,
   /\b(nicht mehr) (\w+ ){0,4}(tatig|beschaftigt|im unternehmen|bei uns)/,
   /\b(unternehmen|firma) verlassen\b/,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { absenceIn, classifyText, hasLeft } from './classify.ts'
-import { absences, replies } from './fixtures/replies.ts'
+import { absenceIn, classifyText, hasLeft, saysToHaveLeft } from './classify.ts'
+import { absences, awayPeople, replies, silentAbsences } from './fixtures/replies.ts'
 import { normalSubject } from './fold.ts'
 import { returnDate } from './return-date.ts'
 
@@ -29,6 +29,40 @@ describe('an absence is known, and its end', () => {
 test('somebody who mentions a holiday is no machine', () => {
   assert.equal(absenceIn('I am on leave next week, let us talk after.', 'Re: Hello', false), 0)
   assert.ok(absenceIn('I am on leave until Friday.', 'Out of office: Hello', false) > 0.6)
+})
+
+describe('an absence without a header that says so', () => {
+  for (const text of silentAbsences) test(text, () => assert.ok(absenceIn(text, 'Re: Hello', false) >= 0.6))
+  for (const text of awayPeople)
+    test(`not: ${text}`, () => assert.equal(absenceIn(text, 'Re: Hello', false), 0))
+  test('by its subject alone', () => {
+    for (const subject of ['Absence du bureau', 'Out of Office: Hello', 'Abwesenheitsnotiz', 'Fuori sede'])
+      assert.ok(absenceIn('Thank you.', subject, false) >= 0.6, subject)
+    for (const subject of ['Re: Absence du bureau', 'Re: absenteeism', 'Your out of office rules'])
+      assert.equal(absenceIn('Thank you.', subject, false), 0, subject)
+  })
+})
+
+test('a person who left is told from other things that are no longer so', () => {
+  for (const text of [
+    'I am no longer with the company.',
+    "Paul ne fait plus partie de l'entreprise.",
+    "Bonjour, M. Petit n'est plus dans la société.",
+    "Je ne suis plus au sein de l'entreprise.",
+    'Anna has left the company.',
+    'Herr Weber ist nicht mehr in unserem Unternehmen tätig.',
+    'Juan ya no trabaja con nosotros.',
+    'Paolo non lavora più qui.',
+  ])
+    assert.ok(saysToHaveLeft(text, 'Re: Hello'), text)
+  for (const text of [
+    'This does not work for us.',
+    'We are no longer working with that company.',
+    "Ce n'est plus dans nos projets.",
+    'Paul has left the company, but I am interested.',
+    'Paul is no longer with the company. Please remove me.',
+  ])
+    assert.ok(!saysToHaveLeft(text, 'Re: Hello'), text)
 })
 
 test('a date in the past, too far ahead or of something else is not the return', () => {

@@ -1,6 +1,15 @@
 // What a reply says. Order matters: who asks to be left alone is heard before who declines, who declines before who
 // is interested; and what is not clear is left to a person.
-import { absence, absenceSubject, left } from './absence-phrases.ts'
+import {
+  absence,
+  absenceSubject,
+  absenceSubjectAlone,
+  isAway,
+  isAwayUntil,
+  left,
+  leftForSure,
+  talks,
+} from './absence-phrases.ts'
 import { fold } from './fold.ts'
 import * as phrases from './phrases.ts'
 
@@ -37,11 +46,20 @@ export function absenceIn(text: string, subject: string, isAutomatic: boolean): 
   const byBody = score(absence, folded)
   const both = 1 - (1 - bySubject) * (1 - byBody)
   if (isAutomatic) return both > 0 ? Math.min(0.99, both + 0.2) : 0
-  // Somebody who mentions a holiday is not a machine: subject and words together are needed.
-  return bySubject > 0 && byBody > 0 ? both : 0
+  if (absenceSubjectAlone.test(fold(subject))) return both
+  // Somebody who mentions a holiday is not a machine: subject and words together are needed, or nothing but the absence.
+  if (bySubject > 0 && byBody > 0) return both
+  const isAll = isAway.test(folded) && isAwayUntil.test(folded) && !talks.test(folded)
+  return isAll && saysNothingElse(text, subject) ? Math.max(byBody, enough) : 0
 }
 
+const saysNothingElse = (text: string, subject: string) => classifyText(text, subject).classification === null
+
 export const hasLeft = (text: string) => left.test(fold(text).slice(0, longestRead))
+
+/** Also of a message that no header tells to be a machine's. */
+export const saysToHaveLeft = (text: string, subject: string) =>
+  leftForSure.test(fold(text).slice(0, longestRead)) && saysNothingElse(text, subject)
 
 const without = (text: string, patterns: RegExp[]) =>
   patterns.reduce((rest, pattern) => rest.replaceAll(pattern, ' '), text)

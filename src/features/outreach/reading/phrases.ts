@@ -6,6 +6,18 @@ export type Phrase = [pattern: RegExp, weight: number]
 
 export const any = (weight: number, ...patterns: RegExp[]): Phrase => [oneOf(...patterns), weight]
 
+// The words between a negation and what it negates; after "but" something else begins.
+const gap = String.raw`((?!but |mais |aber |pero |ma )[\w']+ ){0,6}`
+const distant = [
+  String.raw`\b(don't|do not|doesn't|does not) (think|believe|feel|see) ${gap}interest`,
+  String.raw`\b(isn't|is not|aren't|are not|wasn't) (something|anything|one) ${gap}interest`,
+  String.raw`\bdoubt ${gap}interest`,
+  String.raw`\bne (pense|crois|pensons|croyons) pas ${gap}interess`,
+  String.raw`\b(glaube|denke|glauben|denken) nicht,? dass ${gap}interess`,
+  String.raw`\bno (creo|creemos|pienso) ${gap}interes`,
+  String.raw`\bnon (credo|crediamo|penso) ${gap}interess`,
+].join('|')
+
 /** What turns the word after it round; looked for first and taken out before anything else is. */
 export const notUnsubscribe = [
   /\b(do not|don't|didn't|did not|not want to|no need to) (\w+ ){0,2}(unsubscribe|opt out|remove me)/g,
@@ -29,6 +41,10 @@ export const unsubscribe: Phrase[] = [
     0.9,
     /\b(retire[rz]|enleve[rz]|supprime[rz]|effacez)[- ](moi|nous|mon|mes|nos|notre|me|cette adresse)\b/,
   ),
+  [
+    /(\bme|\bnous|\bm'|\bmon (adresse|e?-?mail)) ?(retirer|enlever|supprimer|effacer|rayer|oter) d(e|u|es)\b/,
+    0.9,
+  ],
   [/\bne (\w+ ){0,2}plus (\w+ ){0,3}(recevoir|contact|ecrire|envoyer|sollicit|demarch)/, 0.9],
   [/\bne pas (me |nous )?(re)?(contacter|ecrire|envoyer|solliciter|demarcher)/, 0.9],
   [/\b(cessez|arretez|stoppez|merci d'arreter) (de|vos|ces|les)\b/, 0.9],
@@ -69,6 +85,7 @@ export const unsubscribe: Phrase[] = [
 export const stopAlone = /^(please |merci |bitte |por favor |per favore )?stop\W*(\w+\W*){0,1}$/
 
 export const refusal: Phrase[] = [
+  [new RegExp(distant), 0.9],
   any(
     0.9,
     /\b(not|n't|no longer|never) (\w+ ){0,3}interest(ed)?\b/,
@@ -131,6 +148,7 @@ export const referral = oneOf(
 
 /** Taken out before words of interest are looked for. */
 export const negated = [
+  new RegExp(`(${distant})\\w*`, 'g'),
   /\b(not|n't|no|never|without|cannot) (\w+ ){0,2}(interested|available|calls?|demo|meeting|pric\w+|book)\b/g,
   /\b(pas|plus|ni|sans|aucun|aucune) (\w+ ){0,2}(interess\w*|disponible\w*|appel\w*|rendez-vous|tarif\w*)/g,
   /\b(kein|keine|keinen|nicht) (\w+ ){0,2}(interess\w*|termin\w*|preis\w*|ruckruf)/g,
@@ -177,6 +195,9 @@ export const interested: Phrase[] = [
     /\b((pouvez|pourriez)-vous|merci de|n'hesitez pas a) (\w+ ){0,2}(envoyer|r?appeler|transmettre|proposer)/,
     /\ben savoir plus\b/,
     /\brappelez[- ](moi|nous)\b/,
+    /\benvoyez[- ](moi|nous) (\w+ ){0,3}(tarif|devis|prix|doc|plaquette|brochure|proposition|offre|info|catalogue)/,
+    /\bquand (pouvez|etes|seriez)[- ]vous (\w+ ){0,2}(disponible|libre)/,
+    /\b(disponibles?|disponibilites?|creneaux?) pour (un|une|en) (\w+ )?(appel|echange|visio|rendez|rdv|discuter)/,
   ),
   any(
     0.4,
@@ -200,6 +221,7 @@ export const interested: Phrase[] = [
     0.75,
     /\b(rufen sie|schicken sie|senden sie) (mich|mir|uns)\b/,
     /\bgerne? (\w+ ){0,3}(telefonieren|sprechen|kennenlernen|termin)/,
+    /\bbitte um (\w+ ){0,2}(ruckruf|angebot|termin|preis|unterlagen|info)/,
   ),
   [/\binteresse\b|\bgerne?\b|\btermin\w*\b|\bpreis\w*\b|\bangebot\b|\bruckruf\b/, 0.4],
   any(

@@ -64,6 +64,14 @@ test('a machine that tells of a departure', async () => {
   assert.ok(reading.kind === 'automatic' && reading.hasLeft)
 })
 
+test('a departure and an absence that no header tells of', async () => {
+  const gone = await read([from, subject], "Elle ne fait plus partie de l'entreprise.")
+  assert.ok(gone.reading.kind === 'automatic' && gone.reading.hasLeft)
+  const { reading } = await read([from, subject], "Je suis en congés jusqu'au 30 novembre.")
+  assert.ok(reading.kind === 'automatic' && reading.verdict.classification === 'absence')
+  assert.equal(reading.awayUntil?.toISOString().slice(0, 10), '2026-11-30')
+})
+
 describe('a report', () => {
   const bounceOf = async (raw: string) => {
     const mail = await parseMail(Buffer.from(raw))

@@ -1,6 +1,6 @@
 // What a message is: a complaint, a bounce, a machine's answer or a person's; in this order.
 import { isAutomatic } from './automatic.ts'
-import { absenceIn, classifyText, hasLeft, type Verdict } from './classify.ts'
+import { absenceIn, classifyText, hasLeft, saysToHaveLeft, type Verdict } from './classify.ts'
 import { newText } from './new-text.ts'
 import type { IncomingMail } from './parse-mail.ts'
 import { type Bounce, readBounce } from './read-bounce.ts'
@@ -28,16 +28,21 @@ export function readMessage(mail: IncomingMail, receivedAt: Date): Reading {
   const [text, automatic] = [newText(mail), isAutomatic(mail)]
   const absence = absenceIn(text, mail.subject, automatic)
   if (automatic || absence > 0) return fromMachine(mail, { text, absence, receivedAt })
+  if (saysToHaveLeft(text, mail.subject)) return gone
   return { kind: 'reply', verdict: classifyText(text, mail.subject) }
+}
+
+const gone: Reading = {
+  kind: 'automatic',
+  verdict: { classification: null, confidence: 0.9, reason: 'has left the company' },
+  hasLeft: true,
+  awayUntil: null,
 }
 
 type Found = { text: string; absence: number; receivedAt: Date }
 
 function fromMachine(mail: IncomingMail, { text, absence, receivedAt }: Found): Reading {
-  if (hasLeft(text)) {
-    const verdict = { classification: null, confidence: 0.9, reason: 'has left the company' }
-    return { kind: 'automatic', verdict, hasLeft: true, awayUntil: null }
-  }
+  if (hasLeft(text)) return gone
   const awayUntil = returnDate(`${mail.subject}. ${text}`, receivedAt) ?? null
   if (absence === 0) {
     const verdict = { classification: null, confidence: 0, reason: 'sent by a machine' }
