@@ -18,3 +18,11 @@ update outreach_enrollments e
 alter table outreach_mailbox_days
   add column answered integer not null default 0,
   add column refused integer not null default 0;
+
+-- As it was when the message left: the mailbox may be deleted later.
+alter table outreach_messages add column sender text, add column sender_name text;
+
+update outreach_messages o
+   set sender = m.email, sender_name = m.name
+  from outreach_mailboxes m
+ where m.account_id = o.account_id and m.id = o.mailbox_id;

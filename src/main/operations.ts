@@ -15,6 +15,7 @@ import type { MediaNeeds } from '../features/media/api.v3.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
 import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
+import { findOutgoing, listOutgoing } from '../features/outreach/messages/listed-queries.ts'
 import type { SmsNeeds } from '../features/sms/send-sms.ts'
 import {
   getAggregatedReport,
@@ -78,6 +79,8 @@ export type OperationNeeds = {
   extraOperations?: Operation[]
 }
 
+const outgoing = { list: listOutgoing, find: findOutgoing }
+
 export function declareOperations(needs: OperationNeeds): Operation[] {
   const fetching = { fetchAttachment: needs.fetchAttachment ?? fetchNothing }
   let described: ReturnType<typeof describeCapabilities> | undefined
@@ -90,9 +93,9 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...transactionalOperations(fetching),
     ...smsOperations(needs.sms),
     ...campaignOperations({ ...needs, ...fetching }),
-    listMessagesOwn,
+    listMessagesOwn(outgoing),
     validateMessage(needs.dns),
-    getMessage,
+    getMessage(outgoing),
     listSandbox,
     getSandboxRaw,
     listSuppressionsOwn,

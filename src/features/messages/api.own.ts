@@ -3,7 +3,7 @@ import { operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, pageOf, pageQuery, Time, words } from '../../kernel/schema.ts'
 import { shownEvents, sources, statuses } from './model.ts'
-import { pageOfMessages, readMessage } from './read-messages.ts'
+import { type OtherMessages, pageOfMessages, readMessage } from './read-messages.ts'
 
 const fields = {
   id: Type.String(),
@@ -40,30 +40,32 @@ const Event = Type.Object(
   },
 )
 
-export const getMessage = operation({
-  name: 'message.get',
-  http: 'GET /api/v1/messages/{id}',
-  area: 'Messages',
-  summary: 'Read a message with its events',
-  scope: 'email.read_status',
-  effect: 'read',
-  params: closed({ id: Type.String({ maxLength: 100 }) }),
-  reply: closed({ ...fields, events: Type.Array(Event) }),
-  refusals: [notFound],
-}).run((ctx, { params }) => readMessage(ctx, params.id))
+export const getMessage = (others: OtherMessages) =>
+  operation({
+    name: 'message.get',
+    http: 'GET /api/v1/messages/{id}',
+    area: 'Messages',
+    summary: 'Read a message with its events',
+    scope: 'email.read_status',
+    effect: 'read',
+    params: closed({ id: Type.String({ maxLength: 100 }) }),
+    reply: closed({ ...fields, events: Type.Array(Event) }),
+    refusals: [notFound],
+  }).run((ctx, { params }) => readMessage(others, ctx, params.id))
 
-export const listMessagesOwn = operation({
-  name: 'message.list',
-  http: 'GET /api/v1/messages',
-  area: 'Messages',
-  summary: 'List messages, newest first',
-  scope: 'email.read_status',
-  effect: 'read',
-  query: closed({
-    status: Type.Optional(words(statuses)),
-    tag: Type.Optional(Type.String({ maxLength: 64 })),
-    to: Type.Optional(Type.String({ maxLength: 320, description: 'Exact address, in any case' })),
-    ...pageQuery,
-  }),
-  reply: pageOf(closed(fields)),
-}).run((ctx, { query }) => pageOfMessages(ctx, query))
+export const listMessagesOwn = (others: OtherMessages) =>
+  operation({
+    name: 'message.list',
+    http: 'GET /api/v1/messages',
+    area: 'Messages',
+    summary: 'List messages, newest first',
+    scope: 'email.read_status',
+    effect: 'read',
+    query: closed({
+      status: Type.Optional(words(statuses)),
+      tag: Type.Optional(Type.String({ maxLength: 64 })),
+      to: Type.Optional(Type.String({ maxLength: 320, description: 'Exact address, in any case' })),
+      ...pageQuery,
+    }),
+    reply: pageOf(closed(fields)),
+  }).run((ctx, { query }) => pageOfMessages(others, ctx, query))

@@ -27,7 +27,7 @@ export type MessageRow = {
   held_reason: string | null
 }
 
-const Message = row<MessageRow>({
+export const MessageShape = row<MessageRow>({
   id: text,
   status: json(),
   source: json(),
@@ -56,16 +56,16 @@ const columns = sql`
 
 export function findMessage(db: Db, accountId: string, id: string) {
   return db.maybe(
-    Message,
+    MessageShape,
     sql`select ${columns} from messages where account_id = ${accountId} and id = ${id}`,
   )
 }
 
-type Filter = { status?: Status; tag?: string; to?: string; after?: string; limit: number }
+export type ListFilter = { status?: Status; tag?: string; to?: string; after?: string; limit: number }
 
-export function listMessages(db: Db, accountId: string, filter: Filter) {
+export function listMessages(db: Db, accountId: string, filter: ListFilter) {
   return db.many(
-    Message,
+    MessageShape,
     sql`
     select ${columns}
       from messages

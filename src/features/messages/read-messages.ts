@@ -1,35 +1,59 @@
 import type { Ctx } from '../../kernel/ctx.ts'
+import type { Db } from '../../kernel/db.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { readId, showId } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { type Status, shownEvents } from './model.ts'
-import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from './queries.ts'
+import {
+  type EventRow,
+  findMessage,
+  type ListFilter,
+  listEvents,
+  listMessages,
+  type MessageRow,
+} from './queries.ts'
 
-export async function readMessage(ctx: Ctx, shownId: string) {
+/** Messages that leave by another way and are shown among these; their identifiers are of the same kind. */
+export type OtherMessages = {
+  list(db: Db, accountId: string, filter: ListFilter): Promise<MessageRow[]>
+  find(db: Db, accountId: string, id: string): Promise<MessageRow | undefined>
+}
+
+export async function readMessage(others: OtherMessages, ctx: Ctx, shownId: string) {
+  const { accountId } = ctx.caller
   const id = readId('msg', shownId)
-  const found = id === undefined ? undefined : await findMessage(ctx.db, ctx.caller.accountId, id)
+  const find = async (one: string) =>
+    (await findMessage(ctx.db, accountId, one)) ?? (await others.find(ctx.db, accountId, one))
+  const found = id === undefined ? undefined : await find(id)
   if (!found) throw notFound({ message: 'There is no message of that identifier.' })
-  const events = await listEvents(ctx.db, ctx.caller.accountId, found.id)
+  const events = await listEvents(ctx.db, accountId, found.id)
   const shown = events.filter(({ type }) => shownEvents.some((one) => one === type))
   return { ...showMessage(found), events: shown.map(showEvent) }
 }
 
 type Wanted = { status?: Status; tag?: string; to?: string; limit?: number; cursor?: string }
 
-export async function pageOfMessages(ctx: Ctx, { status, tag, to, limit = 50, cursor }: Wanted) {
+export async function pageOfMessages(others: OtherMessages, ctx: Ctx, wanted: Wanted) {
+  const { status, tag, to, limit = 50, cursor } = wanted
   const recipient = to === undefined ? undefined : (normalEmail(to) ?? to)
   const { rows, nextCursor } = await pageOfRows(
     ctx,
     { list: 'messages', filter: { status, tag, to }, limit, cursor },
-    (after, most) =>
-      listMessages(ctx.db, ctx.caller.accountId, { status, tag, to: recipient, after, limit: most }),
+    (after, most) => listAll(others, ctx, { status, tag, to: recipient, after, limit: most }),
     ({ id }) => id,
   )
   return { data: rows.map(showMessage), next_cursor: nextCursor }
 }
 
-export function showMessage(row: MessageRow) {
+async function listAll(others: OtherMessages, { db, caller }: Ctx, filter: ListFilter) {
+  const own = await listMessages(db, caller.accountId, filter)
+  const rest = await others.list(db, caller.accountId, filter)
+  if (rest.length === 0) return own
+  return [...own, ...rest].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit)
+}
+
+function showMessage(row: MessageRow) {
   const time = (at: Date | null) => at?.toISOString() ?? null
   return {
     id: showId('msg', row.id),

@@ -109,10 +109,12 @@ export function insertOutgoing(db: Db, one: NewOutreachMessage) {
   return db.run(sql`
     insert into outreach_messages
       (account_id, id, sequence_id, prospect_id, mailbox_id, step, message_id, recipient, subject, text, html, refs,
-       state, mode, leased_until, created_at)
+       state, mode, leased_until, created_at, sender, sender_name)
     values (${one.accountId}, ${one.id}, ${one.sequenceId}, ${one.prospectId}, ${one.mailboxId}, ${one.step},
             ${one.messageId}, ${one.recipient}, ${one.subject}, ${one.text}, ${one.html ?? null}, ${one.refs},
-            ${one.state}, ${one.mode ?? 'live'}, ${one.leasedUntil ?? null}, ${one.at})`)
+            ${one.state}, ${one.mode ?? 'live'}, ${one.leasedUntil ?? null}, ${one.at},
+            (select email from outreach_mailboxes where account_id = ${one.accountId} and id = ${one.mailboxId}),
+            (select name from outreach_mailboxes where account_id = ${one.accountId} and id = ${one.mailboxId}))`)
 }
 
 type Copy = { ref: string; messageId: string | null }

@@ -174,7 +174,7 @@ export function firstSteps(db: Db, accountId: string, sequences: Most[], until: 
   )
 }
 
-/** Of each pair of mailbox and sequence as many follow-ups as the mailbox can have room for, of steps that there are. */
+/** Of each pair of mailbox and sequence as many follow-ups as the mailbox has room for, of steps that there are. */
 export function followUpSteps(
   db: Db,
   accountId: string,
@@ -197,7 +197,8 @@ export function followUpSteps(
               and mailbox_id = m.id
               and sequence_id = s.id
               and due_at < ${until}
-              and state = 'active' and next_step > 0 and next_step < s.steps and planned_at is null and handing_id is null
+              and state = 'active' and next_step > 0 and planned_at is null and handing_id is null
+              and next_step < s.steps
             order by due_at, prospect_id
             limit m.most) e
      order by e.due_at, e.sequence_id, e.prospect_id`,

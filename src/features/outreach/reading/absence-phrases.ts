@@ -112,9 +112,9 @@ export const talks = oneOf(
 
 /** In the words of a person, who may also say that something else is no longer so. */
 export const leftForSure = oneOf(
-  /\b(i am|i'm|is|am) no longer (with|at|employed (by|at)|working (for|at)|part of) (the|our|this) (company|firm|organi)/,
+  /\b(i am|i'm|is) no longer (with|at|employed (by|at)|working (for|at)|part of) (the|our) (company|firm|organi)/,
   /\b(has|have|i) left (the|our) (company|firm|organi[sz]ation)\b/,
-  /\b(ne fai[st] plus partie|n'est plus|ne suis plus) (\w+ )?(d\w+ |au sein d\w+ )?(l'|la |notre |nos )(entreprise|societe|effectifs)/,
+  /\b(ne fai[st] plus partie|n'est plus|ne suis plus) (\w+ ){0,3}(l'|la |notre |nos )(entreprise|societe|effectif)/,
   /\b(a|ai) quitte (la societe|l'entreprise|notre (societe|entreprise))\b/,
   /\b(ist|bin) nicht mehr (\w+ ){0,3}(unternehmen|firma|uns) (tatig|beschaftigt)\b|\b(unternehmen|firma) verlassen\b/,
   /\bya no (trabaj[ao]|forma parte) (aqui|en (la|esta|nuestra) empresa|con nosotros|de (la|nuestra) empresa)\b/,

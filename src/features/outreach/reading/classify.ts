@@ -47,7 +47,7 @@ export function absenceIn(text: string, subject: string, isAutomatic: boolean): 
   const both = 1 - (1 - bySubject) * (1 - byBody)
   if (isAutomatic) return both > 0 ? Math.min(0.99, both + 0.2) : 0
   if (absenceSubjectAlone.test(fold(subject))) return both
-  // Somebody who mentions a holiday is not a machine: subject and words together are needed, or nothing but the absence.
+  // Somebody who mentions a holiday is not a machine: subject and words are needed, or nothing but the absence.
   if (bySubject > 0 && byBody > 0) return both
   const isAll = isAway.test(folded) && isAwayUntil.test(folded) && !talks.test(folded)
   return isAll && saysNothingElse(text, subject) ? Math.max(byBody, enough) : 0

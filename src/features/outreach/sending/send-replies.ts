@@ -1,5 +1,5 @@
-// Answers that people wrote: handed over as soon as their mailbox works, at most once. They take places of the day, which
-// never keeps them from leaving.
+// Answers that people wrote: handed over as soon as their mailbox works, at most once. They take places of the day,
+// which never keeps them from leaving.
 import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
 import { countAnswer, noteSmtp } from '../mailboxes/health-queries.ts'

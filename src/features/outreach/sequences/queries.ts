@@ -36,8 +36,8 @@ const Sequence = row<SequenceRow>({
 })
 
 const columns = sql`
-  id, name, mailbox_ids::text[] as mailbox_ids, steps, schedule, daily_limit, stop_on_reply, status, paused_reason, mode,
-  created_at, modified_at`
+  id, name, mailbox_ids::text[] as mailbox_ids, steps, schedule, daily_limit, stop_on_reply, status, paused_reason,
+  mode, created_at, modified_at`
 
 export type SequenceRef = { accountId: string; id: string | number }
 
