@@ -26,7 +26,11 @@ const unusable = /^(?:E[A-Z_]+|28000|28P01|3D000)$/
 export function databaseFault(error: unknown): never {
   const found = error instanceof AggregateError ? error.errors[0] : error
   const { code = '', message = '' } = found as NodeJS.ErrnoException
-  if (!unusable.test(code) && !/timeout expired|connection timeout|connection terminated|support SSL/i.test(message)) throw error
+  if (
+    !unusable.test(code) &&
+    !/timeout expired|connection timeout|connection terminated|support SSL/i.test(message)
+  )
+    throw error
   throw new ConfigFault(`DATABASE_URL must lead to a PostgreSQL server that takes us in: ${message}`)
 }
 
