@@ -37,7 +37,7 @@ const contacts: Rule[] = [
   alone(/^\/v3\/contacts\/batch body:contacts\[\]\.ext_id$/, 'extId'),
   own(/^\/v3\/contacts(\/\{identifier\}|\/import)? body:(jsonBody\[\]\.)?email$/, 'otherEmail'),
   own(/^\/v3\/contacts(\/\{identifier\}|\/import)? body:(jsonBody\[\]\.)?ext_id$/, 'otherExtId'),
-  own(/ (body|query):tags?\[\]$/, 'tag'),
+  own(/ (body|query):(contacts\[\]\.)?tags?\[\]$/, 'tag'),
   own(/^\/v3\/contacts query:ids\[\]$/, 'contactId'),
   own(/^\/v3\/contacts query:listIds\[\]$/, 'listId'),
   refused(/^\/v3\/contacts query:segmentId$/, 'segmentId'),
