@@ -46,7 +46,9 @@ describe('/metrics', () => {
     // One that was tried and waits for its next try is not due, and older for it.
     await app.pools.db.run(sql`update delivery_queue set due_at = now() + interval '1 hour', attempts = 1`)
     await app.pools.db.run(sql`
-      update messages set attempts = 1, created_at = now() - interval '300 seconds' where account_id = ${app.accountId}`)
+      update messages
+         set attempts = 1, created_at = now() - interval '300 seconds'
+       where account_id = ${app.accountId}`)
     const [notDue, , older] = (await waiting()) ?? []
     assert.equal(notDue, 'posthorn_queue_due_messages{stream="transactional"} 0')
     assert.match(older ?? '', /transactional"\} 30\d$/)

@@ -3,6 +3,7 @@ import { invalidParameter } from '../../kernel/refusals.ts'
 import { type Recipients, resolveRecipients } from './recipients-queries.ts'
 
 const mostNamed = 10
+export const listsHint = 'GET /v3/contacts/lists tells which lists there are and how many are on each.'
 
 /** Refuses lists and segments that the account does not have, or whose attribute it has not. */
 export async function refuseUnknownRecipients({ db, caller }: Ctx, recipients: Recipients): Promise<void> {
@@ -11,5 +12,6 @@ export async function refuseUnknownRecipients({ db, caller }: Ctx, recipients: R
   throw invalidParameter({
     message: `There is no ${missing.slice(0, mostNamed).join(', no ')}`,
     param: 'recipients',
+    hint: listsHint,
   })
 }

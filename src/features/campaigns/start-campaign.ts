@@ -13,7 +13,7 @@ import type { CampaignRow, Status } from './campaign-row.ts'
 import { scheduleCampaign, startCampaign } from './queries.ts'
 import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
 import { countRecipients, type RecipientCounts } from './recipients-queries.ts'
-import { refuseUnknownRecipients } from './refuse-unknown.ts'
+import { listsHint, refuseUnknownRecipients } from './refuse-unknown.ts'
 
 /** The present status is named, so that the caller knows what it can do instead. */
 export const wrongState = (status: Status, what: string) =>
@@ -44,6 +44,7 @@ export async function countedRecipients(ctx: Ctx, campaign: CampaignRow): Promis
   throw invalidParameter({
     message: 'Nobody is on the lists and segments of the campaign',
     param: 'recipients',
+    hint: listsHint,
   })
 }
 

@@ -229,47 +229,6 @@ describe('exporting a person', () => {
   })
 })
 
-describe('the action log', () => {
-  test('tells a person what is about them and not what is about others', async () => {
-    const { key } = await app.makeAccount()
-    await app.call('PUT', '/api/v1/settings', { key, body: { outreach_enabled: true } })
-    const prospects = [
-      { email: 'ida@example.com', firstName: 'Ida' },
-      { email: 'carl@example.com', firstName: 'Carl', company: 'Secret Ltd' },
-    ]
-    assert.equal((await app.call('POST', '/v3/outreach/prospects', { key, body: { prospects } })).status, 201)
-    const { body } = await app.call('GET', '/api/v1/contacts/export?email=ida@example.com', { key })
-    const [line] = body.action_log
-    assert.deepEqual(line.params, { prospects: [prospects[0]] })
-    assert.doesNotMatch(JSON.stringify(body), /carl|Secret/)
-  })
-
-  test('forgets the names and attributes of an erased person, and keeps those of others', async () => {
-    const { key } = await app.makeAccount()
-    await app.call('PUT', '/api/v1/settings', { key, body: { outreach_enabled: true } })
-    const attributes = { FIRSTNAME: 'Zelda', LASTNAME: 'Quux', SMS: '+33612345699' }
-    const made = await app.call('POST', '/v3/contacts', {
-      key,
-      body: { email: 'zelda@example.com', attributes },
-    })
-    const change = { attributes: { LASTNAME: 'Wibble' } }
-    await app.call('PUT', `/v3/contacts/${made.body.id}`, { key, body: change })
-    const prospects = [
-      { email: 'zelda@example.com', lastName: 'Quux', company: 'QuuxCo' },
-      { email: 'otto@example.com', lastName: 'Other' },
-    ]
-    await app.call('POST', '/v3/outreach/prospects', { key, body: { prospects } })
-    await send('Zelda Quux <zelda@example.com>', key)
-    const sms = { sender: 'Shop', recipient: '+33612345699', content: 'Hello' }
-    await app.call('POST', '/v3/transactionalSMS/sms', { key, body: sms })
-    await erase('zelda@example.com', key)
-    const { body } = await app.call('GET', '/api/v1/audit-logs?limit=200', { key })
-    const kept = JSON.stringify(body.data)
-    assert.doesNotMatch(kept, /zelda|quux|wibble|612345699/i)
-    assert.match(kept, /otto@example\.com.*Other/)
-  })
-})
-
 describe('a person who had another address before', () => {
   const move = async (from: string, key: string) => {
     const body = { attributes: { EMAIL: `new-${from}` } }

@@ -67,8 +67,8 @@ const Sending = row<SendingRow>({
 })
 
 const columns = sql`
-  c.account_id, c.id, c.in_force, c.key_id, c.mode, k.daily_cap, c.held_reason, c.ab_test, c.winner, c.started_at, c.modified_at,
-  c.frozen_at, c.spent_at, c.followed, c.followed_to, c.fed_to, c.warmed,
+  c.account_id, c.id, c.in_force, c.key_id, c.mode, k.daily_cap, c.held_reason, c.ab_test, c.winner, c.started_at,
+  c.modified_at, c.frozen_at, c.spent_at, c.followed, c.followed_to, c.fed_to, c.warmed,
   case when c.extras @> '{"ipWarmupEnable": true}' then c.extras end as warmup`
 
 /**

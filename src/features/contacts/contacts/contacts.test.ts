@@ -207,20 +207,6 @@ describe('blacklisting', () => {
     await put(email, { emailBlacklisted: false })
     assert.deepEqual([(await get(email)).emailBlacklisted, await suppressed()], [false, []])
   })
-
-  test('a bounced address stays suppressed until somebody resubscribes it', async () => {
-    const { email } = await make()
-    const why = sql`'hard_bounce', 'bounce', now(), gen_random_uuid()`
-    await db.run(sql`
-      insert into suppressions (account_id, email, reason, source, created_at, id)
-      select ${app.accountId}, ${email}, ${why}`)
-    await put(email, { emailBlacklisted: false })
-    const suppressed = async () =>
-      (await app.call('GET', `/api/v1/suppressions?email=${email}`)).body.data.length
-    assert.equal(await suppressed(), 1)
-    const { status, body } = await app.call('POST', `/v3/contacts/${email}/resubscribe`)
-    assert.deepEqual([status, body.status, await suppressed()], [200, 'subscribed', 0])
-  })
 })
 
 describe('tags', () => {

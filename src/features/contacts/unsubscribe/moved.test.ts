@@ -5,7 +5,7 @@ import { readId } from '../../../kernel/id.ts'
 import { suppress } from '../../suppressions/suppressions.ts'
 import { addContact, addList, env, keys, look, unsubscribeEventsOf } from './fixtures/people.ts'
 import { writeUnsubscribeToken } from './tokens.ts'
-import { resubscribe, savePreferences } from './unsubscribe.ts'
+import { resubscribe, savePreferences, unsubscribe } from './unsubscribe.ts'
 
 const app = await makeApp({
   env,
@@ -94,5 +94,31 @@ describe('a link in mail to an address that the person has left', () => {
     assert.equal((await get(pathOf({ accountId, email: from }))).body.status, 'subscribed')
     await post(pathOf({ accountId, email: from }))
     assert.equal((await look(db, accountId, to)).status, 'unsubscribed')
+  })
+})
+
+describe('what the check says', () => {
+  test('is true of an address that someone else stopped, or that was erased', async () => {
+    const erased = { accountId, email: 'erased@example.com' }
+    await app.call('POST', '/api/v1/contacts/erase', { body: { email: erased.email, confirm: true } })
+    const byHand = { accountId, email: 'byhand@example.com' }
+    await addContact(db, accountId, byHand.email)
+    await app.call('POST', '/api/v1/suppressions', { body: { email: byHand.email } })
+    for (const token of [erased, byHand]) {
+      assert.equal((await get(pathOf(token))).body.status, 'unsubscribed')
+      assert.equal((await post(pathOf(token))).body.status, 'unsubscribed')
+      await resubscribe(db, token, at)
+      assert.equal((await get(pathOf(token))).body.status, 'unsubscribed')
+    }
+  })
+
+  test('a person who left can come back after their contact was made again', async () => {
+    const token = { accountId, email: 'again@example.com' }
+    await unsubscribe(db, token, at)
+    await app.call('POST', '/v3/contacts', { body: { email: token.email } })
+    assert.equal((await look(db, accountId, token.email)).status, 'unsubscribed')
+    await resubscribe(db, token, at)
+    const back = await look(db, accountId, token.email)
+    assert.deepEqual([back.status, back.suppression], ['subscribed', null])
   })
 })
