@@ -14,8 +14,8 @@ await db.run(
   sql`create table things (name text constraint things_name primary key, n int not null default 0)`,
 )
 
-function open(address: string, durable = true): PooledDb {
-  const pool = openPool({ url: address, max: 4, name: 'test', durable, checkRows: true, onError: () => {} })
+function open(address: string, durable = true, max = 4): PooledDb {
+  const pool = openPool({ url: address, max, name: 'test', durable, checkRows: true, onError: () => {} })
   after(() => pool.close())
   return pool
 }
@@ -167,6 +167,20 @@ test('a connection cut during a transaction is an outage; afterwards the pool wo
   proxy.mend()
   assert.equal(await add(through, 'after the mending'), 1)
   assert.deepEqual([await has('cut off'), await has('after the mending')], [false, true])
+})
+
+test('a server that ends a connection while it changes hands ends nothing else', async () => {
+  const proxy = await proxyTo(url)
+  const through = open(proxy.url, true, 1)
+  await through.run(sql`select 1`)
+  proxy.endWithNext()
+  const [first, second] = await Promise.allSettled([
+    through.run(sql`select 1`),
+    through.transaction((tx) => tx.run(sql`select 1`)),
+  ])
+  assert.equal(first.status, 'fulfilled')
+  assert.ok(second.status === 'rejected' && isOutage(second.reason))
+  assert.equal(await through.run(sql`select 1`), 1)
 })
 
 test('a server that ends our connection, or a statement that takes too long, is an outage', async () => {

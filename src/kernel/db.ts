@@ -61,8 +61,10 @@ export function openPool(options: PoolOptions): PooledDb {
     // statement of milliseconds.
     options: `-c jit=off${options.durable ? '' : ' -c synchronous_commit=off'}`,
   })
-  // Without a listener an idle connection that the server closes would end the process.
+  // Without a listener an idle connection that the server closes would end the process. So would one that it closes in
+  // the moment between the hands of two users: each keeps a listener of its own, and its next statement fails.
   pool.on('error', options.onError)
+  pool.on('connect', (client) => client.on('error', () => {}))
   const statements = over((query) => pool.query(query), options.checkRows)
   const db: Db = {
     ...statements,

@@ -40,7 +40,8 @@ export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
 export type PoolNeeds = { url: string; log: Log; strict: boolean }
 
 export function openPools({ url, log, strict }: PoolNeeds): Pools {
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
+  // Its words alone: the driver hangs the whole connection on the error, with every statement.
+  const onError = ({ message }: Error) => log.warn({ reason: message }, 'database connection lost')
   const shared = { url, checkRows: strict, onError }
   const db = openPool({ ...shared, max: 10, name: 'posthorn', durable: true })
   const quick = openPool({ ...shared, max: 3, name: 'posthorn quick', durable: false })

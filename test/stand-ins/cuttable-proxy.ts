@@ -4,12 +4,28 @@ import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
 
-export type CuttableProxy = { url: string; cut(): void; silence(): void; mend(): void }
+export type CuttableProxy = {
+  url: string
+  cut(): void
+  silence(): void
+  mend(): void
+  /** The server's next answer brings the end of its connection with it, in one piece. */
+  endWithNext(): void
+}
+
+/** A message of the protocol: FATAL 57P01. */
+function lastWords(): Buffer {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0')
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
 
 export async function proxyTo(databaseUrl: string): Promise<CuttableProxy> {
   const target = new URL(databaseUrl)
   let state: 'open' | 'cut' | 'silent' = 'open'
   const sockets = new Set<Socket>()
+  let isEnding = false
   const server = createServer((client) => {
     sockets.add(client)
     client.on('error', () => client.destroy())
@@ -20,7 +36,12 @@ export async function proxyTo(databaseUrl: string): Promise<CuttableProxy> {
     upstream.on('close', () => client.destroy())
     client.on('close', () => upstream.destroy())
     client.on('data', (chunk) => state === 'open' && upstream.write(chunk))
-    upstream.on('data', (chunk) => state === 'open' && client.write(chunk))
+    upstream.on('data', (chunk) => {
+      if (state !== 'open') return
+      client.write(isEnding ? Buffer.concat([chunk, lastWords()]) : chunk)
+      if (isEnding) client.end()
+      isEnding = false
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const drop = () => {
@@ -41,6 +62,9 @@ export async function proxyTo(databaseUrl: string): Promise<CuttableProxy> {
     },
     silence() {
       state = 'silent'
+    },
+    endWithNext() {
+      isEnding = true
     },
     mend() {
       state = 'open'
