@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
+import type { Db } from '../../kernel/db.ts'
+import { databaseUnavailable } from '../../kernel/refusals.ts'
 import { closed, orNull, words } from '../../kernel/schema.ts'
-import { pingDatabase } from './queries.ts'
+import { readServer } from './queries.ts'
 
 const State = words(['ok', 'down'])
 /** `since` and `message`: when it began to fail, and what it said last. */
@@ -40,6 +42,13 @@ export type Probes = {
   smsTransport: (ctx: Ctx) => Promise<Health['sms_transport']>
   /** Their names, for when nobody can be asked. */
   kinds: { transport: string; smsTransport: string }
+}
+
+/** Refuses when it cannot be written to, as after a failover to one that still copies. */
+export async function pingDatabase(db: Db): Promise<{ version: string }> {
+  const { version, read_only } = await readServer(db)
+  if (read_only) throw databaseUnavailable({ message: 'The database only reads for now.' })
+  return { version }
 }
 
 export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {

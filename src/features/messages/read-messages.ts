@@ -47,8 +47,10 @@ export async function pageOfMessages(others: OtherMessages, ctx: Ctx, wanted: Wa
 }
 
 async function listAll(others: OtherMessages, { db, caller }: Ctx, filter: ListFilter) {
-  const own = await listMessages(db, caller.accountId, filter)
-  const rest = await others.list(db, caller.accountId, filter)
+  const [own, rest] = await Promise.all([
+    listMessages(db, caller.accountId, filter),
+    others.list(db, caller.accountId, filter),
+  ])
   if (rest.length === 0) return own
   return [...own, ...rest].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit)
 }

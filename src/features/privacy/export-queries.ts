@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { json, row, text } from '../../kernel/row.ts'
+import { json, maybe, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { namesOf, type Person } from './erase-queries.ts'
 
@@ -107,6 +107,16 @@ export function exportFormer(db: Db, { accountId, email, emails }: Person) {
       from unnest(${emails}::text[]) as n (email)
      where n.email <> ${email}`,
   )
+}
+
+const Contact = row<{ id: string; sms: string | null }>({ id: text, sms: maybe(text) })
+
+export async function findContact(db: Db, accountId: string, email: string) {
+  const found = await db.maybe(
+    Contact,
+    sql`select id, sms from contacts where account_id = ${accountId} and email = ${email}`,
+  )
+  return found ?? { id: null, sms: null }
 }
 
 const Former = row<{ email: string }>({ email: text })

@@ -19,7 +19,7 @@ async function personOf({ db, caller: { accountId } }: Ctx, given: string): Prom
     throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
   const former = await tell.listFormer(db, accountId, email)
   const emails = [email, ...former.map((one) => one.email)]
-  const { id: contactId, sms: phone } = await sms.findContact(db, accountId, email)
+  const { id: contactId, sms: phone } = await tell.findContact(db, accountId, email)
   return { accountId, email, emails, phone, contactId, ...searchesFor(emails) }
 }
 

@@ -1,19 +1,9 @@
 // What is held under the telephone number of a person.
 import type { Db } from '../../kernel/db.ts'
-import { json, maybe, row, text } from '../../kernel/row.ts'
+import { json, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 
 type Who = { accountId: string; phone: string | null }
-
-const Found = row<{ id: string; sms: string | null }>({ id: text, sms: maybe(text) })
-
-export async function findContact(db: Db, accountId: string, email: string) {
-  const found = await db.maybe(
-    Found,
-    sql`select id, sms from contacts where account_id = ${accountId} and email = ${email}`,
-  )
-  return found ?? { id: null, sms: null }
-}
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 

@@ -35,16 +35,12 @@ export function auditableParams(input: Input, known: Known): string {
   for (const part of parts) {
     const given = input[part]
     if (given === null || typeof given !== 'object' || Array.isArray(given)) continue
-    const kept = keptOf(withoutSecrets(given, known.secret), branchesOf(known[part]), deepest + 1)
+    const kept = keptOf(given, branchesOf(known[part]), deepest + 1, known.secret)
     // A field that is known in one part stays, whatever stands under its name in another.
     for (const [name, value] of Object.entries(kept))
       if (value !== notKept || !(name in shown)) shown[name] = value
   }
   return JSON.stringify(shown)
-}
-
-function withoutSecrets(given: object, secret: readonly string[]): object {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !secret.includes(name)))
 }
 
 /** What the walk through a value asks of a schema. */
@@ -62,8 +58,13 @@ type Branch = {
 /** Nothing is known where there is no schema; each alternative of a union knows its own. */
 function branchesOf(schema: Branch | undefined): Branch[] {
   if (!schema) return []
-  return schema.anyOf ? schema.anyOf.flatMap(branchesOf) : [schema]
+  const branches = parted.get(schema) ?? (schema.anyOf ? schema.anyOf.flatMap(branchesOf) : [schema])
+  parted.set(schema, branches)
+  return branches
 }
+
+// Schemas are declared once, and every call asks for them.
+const parted = new WeakMap<Branch, Branch[]>()
 
 const takes = (type: string) => (branch: Branch) =>
   branch.type === undefined
@@ -79,16 +80,17 @@ function trimmed(value: unknown, branches: Branch[], depth: number): unknown {
   return value.slice(0, mostEntries).map((item) => trimmed(item, items, depth - 1))
 }
 
-function keptOf(value: object, branches: Branch[], depth: number): Record<string, unknown> {
+const none: readonly string[] = []
+
+function keptOf(value: object, branches: Branch[], depth: number, secret = none): Record<string, unknown> {
   const takers = branches.filter(takes('object'))
-  return Object.fromEntries(
-    Object.entries(value)
-      .slice(0, mostEntries)
-      .map(([name, inner]) => {
-        const found = takers.flatMap((branch) => branchesOf(fieldOf(branch, name)))
-        return [clean(name), found.length === 0 ? notKept : trimmed(inner, found, depth - 1)]
-      }),
-  )
+  const kept: Record<string, unknown> = {}
+  for (const [name, inner] of Object.entries(value).slice(0, mostEntries)) {
+    if (secret.includes(name)) continue
+    const found = takers.flatMap((branch) => branchesOf(fieldOf(branch, name)))
+    kept[clean(name)] = found.length === 0 ? notKept : trimmed(inner, found, depth - 1)
+  }
+  return kept
 }
 
 const anything: Branch = {}
@@ -96,10 +98,17 @@ const anything: Branch = {}
 function fieldOf(branch: Branch, name: string): Branch | undefined {
   const { properties = {}, patternProperties, additionalProperties = true } = branch
   if (Object.hasOwn(properties, name)) return properties[name]
-  const [pattern] = Object.entries(patternProperties ?? {}).filter(([one]) => new RegExp(one, 'u').test(name))
-  if (pattern) return pattern[1]
+  for (const pattern in patternProperties) if (isOf(pattern, name)) return patternProperties[pattern]
   if (typeof additionalProperties === 'object') return additionalProperties
   return additionalProperties ? anything : undefined
+}
+
+const patterns = new Map<string, RegExp>()
+
+function isOf(pattern: string, name: string): boolean {
+  const known = patterns.get(pattern) ?? new RegExp(pattern, 'u')
+  patterns.set(pattern, known)
+  return known.test(name)
 }
 
 // Ours and those of the compatible provider: what is left is enough to recognise one, and not to use it.

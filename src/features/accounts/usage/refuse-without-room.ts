@@ -6,17 +6,22 @@ import { againIn, nextDay, nextMonth, secondsUntil } from './spend-sending.ts'
 
 /** For what is counted later, all at once: why it could not be, as things are. */
 export async function findNoRoom(ctx: Ctx, count: number): Promise<Refusal | undefined> {
-  const { key, month } = await readUsage(ctx)
+  return noRoomIn(await readUsage(ctx), count, ctx.now)
+}
+
+type Usage = Awaited<ReturnType<typeof readUsage>>
+
+function noRoomIn({ key, month }: Usage, count: number, now: Date): Refusal | undefined {
   const wanted = `${count} messages would go out, and `
   if (key.remaining !== null && count > key.remaining)
     return dailyCapReached({
       message: `${wanted}the daily cap of the key, ${key.daily_cap}, leaves ${key.remaining} today.`,
-      ...againIn(secondsUntil(nextDay(ctx.now), ctx.now), count > (key.daily_cap ?? 0)),
+      ...againIn(secondsUntil(nextDay(now), now), count > (key.daily_cap ?? 0)),
     })
   if (month.remaining !== null && count > month.remaining)
     return monthlyQuotaReached({
       message: `${wanted}the monthly quota of the account, ${month.quota}, leaves ${month.remaining}.`,
-      ...againIn(secondsUntil(nextMonth(ctx.now), ctx.now), count > (month.quota ?? 0)),
+      ...againIn(secondsUntil(nextMonth(now), now), count > (month.quota ?? 0)),
     })
   return undefined
 }
@@ -28,8 +33,8 @@ export async function refuseWithoutRoom(ctx: Ctx, count: number): Promise<void> 
 
 /** For what goes another day: only what no day would have room for. `countAll` is asked where there are limits. */
 export async function refuseBeyondLimits(ctx: Ctx, countAll: () => Promise<number>): Promise<void> {
-  const { key, month } = await readUsage(ctx)
-  if (key.daily_cap === null && month.quota === null) return
-  const refusal = await findNoRoom(ctx, await countAll())
+  const usage = await readUsage(ctx)
+  if (usage.key.daily_cap === null && usage.month.quota === null) return
+  const refusal = noRoomIn(usage, await countAll(), ctx.now)
   if (refusal?.told.retryable === false) throw refusal
 }

@@ -29,18 +29,10 @@ export const mostAtOnce = 1_000
 const mostAttributes = 100
 const longestAttributes = 20_000
 
-const anything = (description: string) => Type.Optional(Type.Unknown({ description }))
-
 /** One of many: what it holds is checked by itself, since one that is faulty must not keep the others. */
 export const ProspectEntry = Type.Unsafe<unknown>({
-  properties: {
-    email: anything('The address'),
-    firstName: anything('At most 255 characters, as lastName and company'),
-    lastName: anything('Text'),
-    company: anything('Text'),
-    attributes: anything('Values by their names'),
-    source: anything('Where the address is from, in at most 500 characters'),
-  },
+  description: 'The fields of one prospect; one that does not fit is skipped',
+  properties: Object.fromEntries(Object.keys(prospectFields).map((name) => [name, {}])),
 })
 
 let check: ReturnType<ReturnType<typeof checkMaker>> | undefined
