@@ -10,6 +10,12 @@ test('a mistyped word finds the one that was meant', () => {
   for (const [word, meant] of Object.entries(typed)) assert.equal(nearest(word, known), meant, word)
 })
 
+test('letters in the wrong order are one mistake, also in short words', () => {
+  for (const word of ['htlm', 'hmtl']) assert.equal(nearest(word, ['html', 'text']), 'html', word)
+  assert.equal(nearest('ot', known), 'to')
+  assert.equal(nearest('atg', known), 'tag')
+})
+
 test('case and separators make no difference', () => {
   for (const word of ['templateId', 'TEMPLATE-ID', 'template id'])
     assert.equal(nearest(word, known), 'template_id')

@@ -15,15 +15,18 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best.distance <= tolerated ? best.candidate : undefined
 }
 
+/** Two neighbouring letters in the wrong order are one mistake. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  let [before, previous] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {
     const current = [i]
     for (let j = 1; j <= b.length; j++) {
-      const swap = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      current[j] = Math.min(swap, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1)
+      const other = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      current[j] = Math.min(other, swapped, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1)
     }
-    previous = current
+    ;[before, previous] = [previous, current]
   }
   return previous[b.length] ?? 0
 }

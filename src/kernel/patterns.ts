@@ -3,7 +3,9 @@
 /** One line of a header. */
 export const line = '^[^\\u0000-\\u001f\\u007f]*$'
 export const tag = '^[A-Za-z0-9_.-]{1,64}$'
-export const contentType = '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$'
+const mimeToken = "[\\w!#$%&'*+.^`{|}~-]+"
+/** type/subtype with parameters, RFC 2045 §5.1. */
+export const contentType = `^${mimeToken}/${mimeToken}(?: ?; ?${mimeToken}=(?:${mimeToken}|"[ !#-\\[\\]-~]*"))*$`
 export const contentId = '^[A-Za-z0-9!#$%&*+./=?^_{|}~@-]+$'
 export const webAddress = '^https?://'
 export const eventName = '^[A-Za-z0-9_-]{1,255}$'

@@ -143,8 +143,9 @@ function aboutVariables(body: SendDraft, { template, rendered, recipient }: Look
   const scope = { params: body.params ?? {}, contact, ...recipientLinks }
   const sources: [string, 'html' | 'text'][] = [
     [body.subject ?? template?.subject ?? '', 'text'],
-    [template?.html ?? body.html ?? '', 'html'],
+    [body.html || template?.html || '', 'html'],
     [body.text ?? '', 'text'],
+    [body.from === undefined ? (template?.sender?.name ?? '') : '', 'text'],
   ]
   const missing = new Set(
     sources.flatMap(([source, kind]) => missingVariables(compiled(source, kind), scope)),

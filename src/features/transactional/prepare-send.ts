@@ -8,6 +8,7 @@ import type { Action, Fault, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { newMessageId } from '../messages/message-id.ts'
+import { metadataLimits } from '../messages/model.ts'
 import { faultOfHeader, faultOfRepeated, repeatedHeaders } from '../messages/mime/safe.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
@@ -18,6 +19,7 @@ import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
 import type { SendDraft, SendRequest } from './send-request.ts'
 import { findTemplate, type UsedTemplate } from './template-queries.ts'
+import { renderName } from './v3/render.ts'
 
 const compiled = templateCache({ max: 500 })
 const furthestMs = 30 * 24 * 3_600_000
@@ -87,12 +89,23 @@ export async function readSend(ctx: Ctx, body: SendDraft, faulty = nothing): Pro
   if (!isLost && !faulty.has('html') && !faulty.has('text')) await step(() => refuseNoContent(body, template))
   if (!isLost && !faulty.has('subject')) await step(() => refuseNoSubject(body, template))
   const isWhole = !isLost && refusals.length === before
-  const rendered = isWhole ? await step(() => renderContent(ctx, body, template, recipient)) : undefined
-  return { refusals, recipient, template, from, replyTo, rendered }
+  const read = { refusals, recipient, template, from, replyTo }
+  const spoken = isWhole ? await step(() => renderAll(ctx, body, read)) : undefined
+  return { ...read, ...spoken, rendered: spoken?.rendered }
 }
 
 function faultsIn(ctx: Ctx, body: SendDraft): Fault[] {
-  return [...headerFaults(body), ...timeFaults(ctx, body), ...attachmentFaults(body)]
+  return [...headerFaults(body), ...timeFaults(ctx, body), ...attachmentFaults(body), ...metadataFaults(body)]
+}
+
+// The schema bounds the texts; for the names it has no bound that its library would hold them to.
+function metadataFaults({ metadata = {} }: SendDraft): Fault[] {
+  const { name: longest } = metadataLimits
+  return Object.keys(metadata).flatMap((name) => {
+    if (name.length <= longest) return []
+    const param = `metadata.${name.slice(0, longest)}…`
+    return { code: 'invalid_parameter', message: `Names in metadata have at most ${longest} characters.`, param }
+  })
 }
 
 function headerFaults({ headers = {} }: SendDraft): Fault[] {
@@ -181,8 +194,8 @@ function replyToOf({ reply_to }: SendDraft, template: UsedTemplate | undefined):
 function contentOf(body: SendDraft, template: UsedTemplate | undefined) {
   return {
     subject: body.subject ?? template?.subject ?? '',
-    html: (template?.html ?? body.html) || undefined,
-    text: template ? undefined : body.text || undefined,
+    html: body.html || template?.html || undefined,
+    text: body.text || undefined,
   }
 }
 
@@ -196,22 +209,33 @@ function refuseNoSubject(body: SendDraft, template: UsedTemplate | undefined): v
   throw contentMissing({ message: 'The message has no subject.', param: 'subject' })
 }
 
-/** Inline contents are templates when there are params; a stored one always is. */
-async function renderContent(
+/** Inline contents are templates when there are params; a stored one always is, and so is its sender's name. */
+async function renderAll(
   ctx: Ctx,
   body: SendDraft,
-  template: UsedTemplate | undefined,
-  recipient: Address | undefined,
-): Promise<Rendered> {
+  { template, recipient, from }: Omit<ReadSend, 'rendered'>,
+): Promise<Pick<ReadSend, 'from' | 'rendered'>> {
   const isTemplate = template !== undefined || body.params !== undefined
-  const { subject, html, text } = contentOf(body, template)
-  if (!isTemplate) return { subject, html, text }
-  const reader = await contactScope(ctx, recipient?.email, [subject, html, text])
+  const content = contentOf(body, template)
+  if (!isTemplate) return { from, rendered: content }
+  const isStoredSender = body.from === undefined && template?.sender != null
+  const sources = [content.subject, content.html, content.text, isStoredSender ? from?.name : undefined]
+  const reader = await contactScope(ctx, recipient?.email, sources)
   const scope: TemplateScope = { params: body.params ?? {}, ...reader }
   return {
+    from: from && isStoredSender ? await renderName(from, scope, 'template_id') : from,
+    rendered: await renderContent(content, scope, body.html ? 'html' : 'template_id'),
+  }
+}
+
+async function renderContent(
+  { subject, html, text }: Rendered,
+  scope: TemplateScope,
+  param: string,
+): Promise<Rendered> {
+  return {
     subject: await render(subject, 'text', scope, 'subject'),
-    html:
-      html === undefined ? undefined : await render(html, 'html', scope, template ? 'template_id' : 'html'),
+    html: html === undefined ? undefined : await render(html, 'html', scope, param),
     text: text === undefined ? undefined : await render(text, 'text', scope, 'text'),
   }
 }

@@ -7,12 +7,16 @@ const app = await makeApp({ deliver: true })
 const template =
   '<p>Hello</p><a href="{{ unsubscribe }}">leave</a> <a href="{{ preferences_url }}">choose</a>'
 
-async function captured(to: string): Promise<{ html: string; text: string; message_id: string }> {
+type Captured = { html: string; text: string; message_id: string; headers: { name: string; value: string }[] }
+
+async function captured(to: string): Promise<Captured> {
   return until(async () => {
     const { body } = await app.call('GET', `/api/v1/sandbox/messages?to=${to}`)
     return body.data[0]
   }, `the message to ${to}`)
 }
+
+const senderIn = ({ headers }: Captured) => headers.find(({ name }) => name === 'From')?.value ?? ''
 
 const tokensIn = (text: string) =>
   [...text.matchAll(/http:\/\/test\/(?:u|preferences)\/([\w.-]+)/g)].map(([, token]) => token)
@@ -78,4 +82,28 @@ test('everybody has an address, whether a contact or not', async () => {
   const asked = { templateId: stored.id, email: 'nobody@example.org' }
   const { body: shown } = await app.call('POST', '/v3/smtp/template/preview', { body: asked })
   assert.equal(shown.subject, 'To nobody@example.org')
+})
+
+test('a stored template names its sender rendered; what the call gives takes its place', async () => {
+  const sender = { email: 'shop@example.com', name: 'Team {{ params.team }}' }
+  const stored = { templateName: 'T', subject: 'S', htmlContent: '<p>stored</p>', sender, isActive: true }
+  const made = await app.call('POST', '/v3/smtp/templates', { body: stored })
+  const [template_id, params] = [made.body.id, { team: 'Red' }]
+  const send = async (to: string, more: object) => {
+    const body = { to, template_id, ...more }
+    assert.equal((await app.call('POST', '/api/v1/transactional/send', { body })).status, 202)
+    return captured(to)
+  }
+  const plain = await send('plain@example.org', { params })
+  assert.equal(senderIn(plain), 'Team Red <shop@example.com>')
+  assert.match(plain.html, /stored/)
+  const given = { params, from: 'Us {{ params.team }} <shop@example.com>', text: 'Own {{ params.team }}' }
+  const own = await send('text@example.org', given)
+  assert.match(senderIn(own), /Us \{\{ params.team \}\}/)
+  assert.deepEqual([own.text.trim(), own.html.includes('stored')], ['Own Red', true])
+  const other = await send('html@example.org', { params, html: '<p>own {{ params.team }}</p>' })
+  assert.deepEqual([other.html.includes('own Red'), other.html.includes('stored')], [true, false])
+  const body = { to: 'eva@example.org', template_id }
+  const { body: verdict } = await app.call('POST', '/api/v1/messages/validate', { body })
+  assert.match(JSON.stringify(verdict.warnings), /params\.team/)
 })

@@ -21,7 +21,7 @@ const Recipient = Type.Union([
 const Attachment = closed({
   filename: Type.String({ minLength: 1, maxLength: 255, pattern: line }),
   content: Type.String({ description: 'Base64' }),
-  content_type: Type.Optional(Type.String({ pattern: contentType, maxLength: 127 })),
+  content_type: Type.Optional(Type.String({ pattern: contentType, maxLength: 255 })),
   content_id: Type.Optional(Type.String({ pattern: contentId, maxLength: 200 })),
 })
 

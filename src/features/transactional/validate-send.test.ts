@@ -88,6 +88,23 @@ describe('a dry run', () => {
       assert.equal((await app.call('POST', '/api/v1/messages/validate', { body })).status, 422)
   })
 
+  test('holds the names of metadata to their length, as a send does', async () => {
+    const metadata = { ['n'.repeat(65)]: 'x', ['n'.repeat(64)]: 'x' }
+    const { blocking } = await validate({ metadata })
+    assert.deepEqual(codes(blocking), ['invalid_parameter'])
+    assert.match(blocking[0].message, /at most 64 characters/)
+    const body = { ...plain, metadata }
+    assert.equal((await app.call('POST', '/api/v1/transactional/send', { body })).status, 422)
+  })
+
+  test('takes media types with parameters, and nothing that would end the header', async () => {
+    const found = async (content_type: string) =>
+      codes((await validate({ attachments: [{ filename: 'x.ics', content: 'eA==', content_type }] })).blocking)
+    assert.deepEqual(await found('text/calendar; method=REQUEST; charset="utf-8"'), [])
+    for (const bad of ['text', 'text/calendar; method', 'text/calendar; a="x\r\ny"', 'text/plain;;'])
+      assert.deepEqual(await found(bad), ['invalid_parameter'], bad)
+  })
+
   test('names the request that frees a suppressed recipient', async () => {
     await app.call('POST', '/api/v1/suppressions', { body: { email: 'gone@example.com' } })
     const { blocking } = await validate({ to: 'gone@example.com' })

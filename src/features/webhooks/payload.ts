@@ -1,6 +1,7 @@
 // What a receiver reads, field by field as the compatible provider has it.
 import { LRUCache } from 'lru-cache'
 import { showId } from '../../kernel/id.ts'
+import { upstreamWords } from '../messages/bounces/upstream-words.ts'
 import type { QueuedRow } from './queue-queries.ts'
 
 /** Of one call: whose webhook, in which time zone its account lives, and where its messages are pages. */
@@ -83,7 +84,7 @@ function detailsOf(told: Told, queued: QueuedRow): Payload {
     case 'deferred':
     case 'invalid_email':
     case 'blocked':
-      return { reason: textOf(data.reason) }
+      return { reason: upstreamWords(data) ?? '' }
     case 'delivered':
       return {}
     default:
@@ -135,7 +136,7 @@ function campaignDetailsOf({ event, event_data, list_id }: QueuedRow): Payload {
       return { sending_ip: '' }
     case 'hard_bounce':
     case 'soft_bounce':
-      return { reason: textOf(data.reason), sending_ip: '' }
+      return { reason: upstreamWords(data) ?? '', sending_ip: '' }
     case 'spam':
       return { reason: textOf(data.feedback_type) }
     case 'unsubscribe':

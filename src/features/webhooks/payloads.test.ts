@@ -233,7 +233,7 @@ test('a suppressed recipient, an address that cannot exist, an unsubscription, a
   const said = { smtpCode: 550, enhancedCode: '5.1.3', message: 'bad syntax' }
   await recordBounce(app.pools.db, told, said, verdict('bad_address', true))
   const { sending_ip: _, ...refused } = about
-  const invalid = { event: 'invalid_email', reason: 'bad syntax' }
+  const invalid = { event: 'invalid_email', reason: '550 5.1.3 bad syntax' }
   assert.deepEqual(timeless((await receiver.call('invalid_email')).body), { ...refused, ...invalid })
 })
 

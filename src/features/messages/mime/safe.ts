@@ -1,4 +1,5 @@
 // What may go into a header. The caller asks before it accepts a message; composeMail asks again.
+import { contentType } from '../../../kernel/patterns.ts'
 import { plainField } from './fields.ts'
 
 const control = /(?!\t)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
@@ -122,10 +123,6 @@ export const isMessageId = (id: string) => id.length <= 900 && /^<[!-;=?-~]+>$/.
 /** With or without its angle brackets. */
 export const isContentId = (id: string) => id.length <= 900 && /^(?:<[!-;=?-~]+>|[!-;=?-~]+)$/.test(id)
 
-const mimeToken = "[\\w!#$%&'*+.^`{|}~-]+"
-const contentType = new RegExp(
-  `^${mimeToken}/${mimeToken}(?: ?; ?${mimeToken}=(?:${mimeToken}|"[ !#-\\[\\]-~]*"))*$`,
-)
+const contentTypeForm = new RegExp(contentType)
 
-/** type/subtype with parameters, RFC 2045 §5.1. */
-export const isContentType = (type: string) => type.length <= 255 && contentType.test(type)
+export const isContentType = (type: string) => type.length <= 255 && contentTypeForm.test(type)

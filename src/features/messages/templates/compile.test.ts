@@ -43,6 +43,8 @@ const renderings: [string, string][] = [
   ['{{ params.order }}', '{&#34;id&#34;:7,&#34;paid&#34;:true}'],
   ['{{ params.list }}', 'ab'],
   ['{{ params.name|upper }} {{ params.name|lower }}', 'ADA LOVELACE ada lovelace'],
+  ['{{ "A B/C?é€😀"|urlencode }}', 'A%20B/C%3F%C3%A9%E2%82%AC%F0%9F%98%80'],
+  ['{{ "a/b c"|urlencode:"" }}', 'a%2Fb%20c'],
   ['{{ params.name|title }} {{ params.name|capfirst }}', 'Ada Lovelace Ada LOVELACE'],
   ['{{ params.name|capitalize }}', 'Ada lovelace'],
   ['{{ "l\'été à saint-malo"|title }}', 'L&#39;été À Saint-Malo'],

@@ -28,7 +28,6 @@ const refusedFilters = /_exp$/
 
 const aliases: Record<string, string> = {
   striptags: 'strip_html',
-  urlencode: 'url_encode',
   wordcount: 'number_of_words',
 }
 

@@ -22,6 +22,7 @@ export const pureFilters: Record<string, PureFilter> = {
   add: (value, more) => sum(value, more),
   yesno: (value, words) => yesNo(toValue(value), words),
   pluralize: (value, endings) => plural(value, endings),
+  urlencode: (value, safe = '/') => percentEncoded(printed(value), printed(safe)),
 }
 
 /** Filters that end in text which must not be escaped again. */
@@ -36,6 +37,16 @@ export const finishedFilters: Record<string, PureFilter> = {
 }
 
 const broken = (text: string) => escapeHtmlOnce(text).replace(/\r?\n/g, '<br />\n')
+
+/** A space is %20, which means one in every part of an address. */
+const percentEncoded = (text: string, safe: string) =>
+  text
+    .toWellFormed()
+    .replace(/[^A-Za-z0-9_.~-]/gu, (one) =>
+      safe.includes(one)
+        ? one
+        : [...Buffer.from(one)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+    )
 
 function capitalFirst(text: string): string {
   const [first = ''] = text

@@ -5,6 +5,7 @@ import { daysQuery, rangeQuery } from '../../../kernel/v3/dates.ts'
 import { listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { tagsQuery } from '../../../kernel/v3/tags.ts'
+import { upstreamWords } from '../../messages/bounces/upstream-words.ts'
 import { filterWords, reportWords } from '../../transactional/v3/event-words.ts'
 import type { EventRow } from './queries.ts'
 import { aggregatedReport, dailyReports, pageOfEmailEvents } from './reports.ts'
@@ -105,7 +106,7 @@ function show(row: EventRow) {
     messageId: row.message_id,
     event: row.word,
     subject: row.subject,
-    reason: told('reason'),
+    reason: upstreamWords(row.data),
     tag: row.tag ?? undefined,
     ip: told('ip'),
     link: told('url'),
