@@ -8,8 +8,8 @@ import type { Action, Fault, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { newMessageId } from '../messages/message-id.ts'
-import { metadataLimits } from '../messages/model.ts'
 import { faultOfHeader, faultOfRepeated, repeatedHeaders } from '../messages/mime/safe.ts'
+import { metadataLimits } from '../messages/model.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
@@ -104,7 +104,11 @@ function metadataFaults({ metadata = {} }: SendDraft): Fault[] {
   return Object.keys(metadata).flatMap((name) => {
     if (name.length <= longest) return []
     const param = `metadata.${name.slice(0, longest)}…`
-    return { code: 'invalid_parameter', message: `Names in metadata have at most ${longest} characters.`, param }
+    return {
+      code: 'invalid_parameter',
+      message: `Names in metadata have at most ${longest} characters.`,
+      param,
+    }
   })
 }
 

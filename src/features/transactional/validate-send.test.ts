@@ -99,7 +99,9 @@ describe('a dry run', () => {
 
   test('takes media types with parameters, and nothing that would end the header', async () => {
     const found = async (content_type: string) =>
-      codes((await validate({ attachments: [{ filename: 'x.ics', content: 'eA==', content_type }] })).blocking)
+      codes(
+        (await validate({ attachments: [{ filename: 'x.ics', content: 'eA==', content_type }] })).blocking,
+      )
     assert.deepEqual(await found('text/calendar; method=REQUEST; charset="utf-8"'), [])
     for (const bad of ['text', 'text/calendar; method', 'text/calendar; a="x\r\ny"', 'text/plain;;'])
       assert.deepEqual(await found(bad), ['invalid_parameter'], bad)

@@ -45,7 +45,9 @@ const percentEncoded = (text: string, safe: string) =>
     .replace(/[^A-Za-z0-9_.~-]/gu, (one) =>
       safe.includes(one)
         ? one
-        : [...Buffer.from(one)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+        : [...Buffer.from(one)]
+            .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+            .join(''),
     )
 
 function capitalFirst(text: string): string {
