@@ -4,6 +4,7 @@
 import type { AuditLine } from '../features/accounts/audit/audit-line.ts'
 import { insertAuditLines } from '../features/accounts/audit/queries.ts'
 import { callerFinder, type FindCaller } from '../features/accounts/keys/find-caller.ts'
+import { type Caller, nobody } from '../kernel/ctx.ts'
 import type { Db } from '../kernel/db.ts'
 import { gather } from '../kernel/gather.ts'
 import type { Log } from '../kernel/log.ts'
@@ -12,10 +13,13 @@ import { type ActTogether, togetherActor } from './act.ts'
 import { failedKeyBrake } from './failed-keys.ts'
 import { type TakeTurn, turnTaker } from './rate.ts'
 import { replyChecker } from './reply.ts'
+import { openShare, sharedDb } from './share.ts'
 import { type Validate, validatorMaker } from './validate.ts'
 
 export type GatesNeeds = {
   db: Db
+  /** For calls that change nothing: however long those take, sending goes on. */
+  reads: Db
   /** Commits without waiting for the disk: rate counters, lines about calls that changed nothing. */
   quick: Db
   log: Log
@@ -32,6 +36,9 @@ export type Gates = GatesNeeds & {
   findCaller: FindCaller
   takeTurn: TakeTurn
   writeLine: (line: AuditLine) => Promise<void>
+  /** The pools as one account has them. */
+  readsOf: (caller: Caller) => Db
+  changesOf: (caller: Caller) => Db
   failedKeys: ReturnType<typeof failedKeyBrake>
   validators: Map<Operation, Validate>
   checkReply: ReturnType<typeof replyChecker>
@@ -40,8 +47,17 @@ export type Gates = GatesNeeds & {
   preparing: Set<string>
 }
 
+// Of the connections of their pools: some are always left to others.
+const mostReads = 3
+const mostChanges = 6
+
 // Lines do not wait for each other, unlike turns of one limit.
 const two = { underWay: 2 }
+
+function shareOf(db: Db, most: number): (caller: Caller) => Db {
+  const share = openShare(most)
+  return (caller) => (caller === nobody ? db : sharedDb(db, share, caller.accountId))
+}
 
 export function openGates(operations: readonly Operation[], needs: GatesNeeds): Gates {
   const makeValidator = validatorMaker()
@@ -53,6 +69,8 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
       await insertAuditLines(needs.quick, lines)
       return lines.map(() => undefined)
     }, two),
+    readsOf: shareOf(needs.reads, mostReads),
+    changesOf: shareOf(needs.db, mostChanges),
     failedKeys: failedKeyBrake(),
     validators: new Map(operations.map((op) => [op, makeValidator(op)])),
     checkReply: replyChecker(),

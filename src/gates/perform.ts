@@ -49,7 +49,9 @@ async function pass(
   const pending = await prepare(gates, { admission, input, claim })
   const performed = op.runTogether
     ? await gates.actTogether(op, pending)
-    : await gates.db.transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
+    : await gates
+        .changesOf(admission.caller)
+        .transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
   if (performed instanceof Refusal) throw performed
   if (!performed) throw new Error(`${op.name} gave no result`)
   if (op.changesCallers) gates.findCaller.forget()
@@ -77,7 +79,9 @@ function claimOf({ op, caller }: Admission, key: string | undefined, input: RawI
 /** A call that changes nothing needs no transaction; its line shares one with others. */
 async function look(gates: Gates, admission: Admission, input: RawInput): Promise<Performed> {
   const { op, caller } = admission
-  const result = await op.run(ctxOf(gates, admission, gates.db), input as never)
+  // What tells of the database must not wait behind long reads.
+  const db = op.whenDatabaseDown ? gates.db : gates.readsOf(caller)
+  const result = await op.run(ctxOf(gates, admission, db), input as never)
   const { status, body } = replyChecked(gates, op, result)
   if (caller === nobody) return { status, body, replayed: false, isConstant: isFrozenObject(result) }
   await gates.writeLine(lineOf(admission, input, { status, code: null }))

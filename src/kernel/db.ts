@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { type Gatherer, gather } from './gather.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, type Told } from './refusal.ts'
 import { databaseUnavailable } from './refusals.ts'
 import { holdAgainst, type Shape } from './row.ts'
 import { compile, type Sql, sql } from './sql.ts'
@@ -262,7 +262,19 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
 
 function translate(error: unknown): never {
   if (error instanceof Refusal || !isOutage(error)) throw error
-  throw Object.assign(databaseUnavailable(), { cause: error })
+  throw Object.assign(databaseUnavailable(aboutOutage(error)), { cause: error })
+}
+
+/** A database that is there, and busy, is not to be looked for. */
+function aboutOutage(error: unknown): Told {
+  if (codeOf(error) === '57014')
+    return {
+      message: 'The database was stopped over this, which took longer than it may.',
+      hint: 'Ask for less at once: a shorter time, a smaller page. Or call again when there is less to do.',
+    }
+  if (error instanceof Error && /timeout exceeded when trying to connect/.test(error.message))
+    return { message: 'The database cannot be reached at the moment, or all connections to it are busy.' }
+  return {}
 }
 
 // SQLSTATE 08: connection; 57P: server stopping or starting; 53300: no connection left; 57014: out of time; 25006: a

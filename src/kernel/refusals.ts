@@ -100,6 +100,13 @@ export const rateLimited = refusal({
   hint: 'Wait as many seconds as retry_after_s says (over HTTP also the header Retry-After), then call again.',
 })
 
+export const accountBusy = refusal({
+  code: 'rate_limited',
+  kind: 'limited',
+  message: 'This account has so many long requests under way that this one found no place in time.',
+  hint: 'Ask for less at once, or wait as many seconds as retry_after_s says and call again.',
+})
+
 export const operationClosed = refusal({
   code: 'rate_limited',
   kind: 'limited',
@@ -160,6 +167,7 @@ export const commonRefusals = [
   missingParameter,
   unknownParameter,
   rateLimited,
+  accountBusy,
   operationClosed,
   tooManyFailedKeys,
   databaseUnavailable,

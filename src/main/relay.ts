@@ -89,6 +89,7 @@ async function gatesFor(needs: RelayNeeds, op: Operation, now: () => Date): Prom
   const { cursor_key } = await ensureInstallation(pools.db, randomBytes(32))
   return openGates([op], {
     db: pools.db,
+    reads: pools.reads,
     quick: pools.quick,
     log,
     now,

@@ -35,7 +35,7 @@ import { openSmsHooks } from './sms-hooks.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { targetCheck } from './webhooks.ts'
 
-export type Pools = { db: PooledDb; quick: PooledDb; close(): Promise<void> }
+export type Pools = { db: PooledDb; reads: PooledDb; quick: PooledDb; close(): Promise<void> }
 
 export type PoolNeeds = { url: string; log: Log; strict: boolean }
 
@@ -44,12 +44,14 @@ export function openPools({ url, log, strict }: PoolNeeds): Pools {
   const onError = ({ message }: Error) => log.warn({ reason: message }, 'database connection lost')
   const shared = { url, checkRows: strict, onError }
   const db = openPool({ ...shared, max: 10, name: 'posthorn', durable: true })
+  const reads = openPool({ ...shared, max: 5, name: 'posthorn reads', durable: true })
   const quick = openPool({ ...shared, max: 3, name: 'posthorn quick', durable: false })
   return {
     db,
+    reads,
     quick,
     close: async () => {
-      await Promise.all([db.close(), quick.close()])
+      await Promise.all([db.close(), reads.close(), quick.close()])
     },
   }
 }
@@ -90,6 +92,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
   const operations = operationsOf(needs, { version, unsubscribeKeys, optinKeys, storage })
   const gates = openGates(operations, {
     db: pools.db,
+    reads: pools.reads,
     quick: pools.quick,
     log,
     now,
