@@ -1,5 +1,6 @@
 // The background work of contacts: imports and exports, and forgetting what is kept for a while only.
 import { readRecipients } from '../features/campaigns/recipient-export/read-recipients.ts'
+import { stripRemoved } from '../features/contacts/attributes/strip-values.ts'
 import { deleteOldFiles } from '../features/contacts/export/queries.ts'
 import { readContacts } from '../features/contacts/export/read-contacts.ts'
 import { fileKeptMs } from '../features/contacts/export/read-file.ts'
@@ -22,6 +23,12 @@ export const contactJobs = (needs: Omit<ImportNeeds, 'db'>): Job[] => [
     everySeconds: 1,
     claimsItsOwn: true,
     run: (db, now) => workImports({ db, ...needs }, now),
+  },
+  {
+    name: 'contacts.strip',
+    everySeconds: 2,
+    claimsItsOwn: true,
+    run: (db, _, stopping) => stripRemoved(db, stopping),
   },
   {
     name: 'contacts.export',

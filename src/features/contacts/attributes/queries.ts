@@ -54,33 +54,8 @@ export function updateAttribute(db: Db, accountId: string, one: AttributeRow) {
        and name = ${one.name}`)
 }
 
-/** With its values; the history of what they were stays. */
-export async function deleteAttribute(db: Db, accountId: string, name: string) {
-  await db.run(sql`delete from contact_attributes where account_id = ${accountId} and name = ${name}`)
-  return db.run(sql`
-    update contacts set attributes = attributes - ${name}::text
-     where account_id = ${accountId} and attributes ? ${name}::text`)
-}
-
-type Choices<T> = { name: string; choices: T[] }
-
-/** Takes categories away from the contacts that have one of them. */
-export function deleteCategoryValues(db: Db, accountId: string, { name, choices }: Choices<number>) {
-  return db.run(sql`
-    update contacts set attributes = attributes - ${name}::text
-     where account_id = ${accountId}
-       and attributes -> ${name}::text = any(${choices.map(String)}::jsonb[])`)
-}
-
-/** Takes choices out of what contacts have; who had no other has none of it any more. */
-export function deleteOptionValues(db: Db, accountId: string, { name, choices }: Choices<string>) {
-  const left = sql`(attributes -> ${name}::text) - ${choices}::text[]`
-  const lists = choices.map((one) => JSON.stringify([one]))
-  return db.run(sql`
-    update contacts
-       set attributes = case when ${left} = '[]' then attributes - ${name}::text
-                             else jsonb_set(attributes, array[${name}::text], ${left}) end
-     where account_id = ${accountId} and attributes -> ${name}::text @> any(${lists}::jsonb[])`)
+export function deleteAttribute(db: Db, accountId: string, name: string) {
+  return db.run(sql`delete from contact_attributes where account_id = ${accountId} and name = ${name}`)
 }
 
 export type Figures = {

@@ -8,14 +8,13 @@ import { FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
 import {
   type AttributeRow,
   deleteAttribute,
-  deleteCategoryValues,
-  deleteOptionValues,
   insertAttribute,
   listAttributes,
   lockAttribute,
   updateAttribute,
 } from './queries.ts'
 import { refuseUsed } from './refuse-used.ts'
+import { refuseWhileStripped, removeValues } from './strip-values.ts'
 import { type AttributeType, type Category, ownAttributes, types } from './values.ts'
 
 const longestLabel = 200
@@ -53,6 +52,7 @@ export async function createAttribute(ctx: Ctx, at: Place, body: AttributeBody):
   if (Object.keys(body).length === 0) throw missingParameter({ message: 'No inputs in the body' })
   const made = attributeOf(at, body)
   await refuseBadFormula(ctx, made)
+  await refuseWhileStripped(ctx, made.name)
   if (reserved.has(made.name) || (await insertAttribute(ctx.db, ctx.caller.accountId, made, ctx.now)) === 0)
     throw invalidParameter({ message: 'Attribute name must be unique', param: 'attributeName' })
 }
@@ -116,6 +116,7 @@ function formulaOf(category: Category, body: AttributeBody): string | null {
 
 export async function changeAttribute(ctx: Ctx, at: Place, body: AttributeBody): Promise<void> {
   const found = await findAttribute(ctx, at)
+  await refuseWhileStripped(ctx, found.name)
   const type = found.type ?? undefined
   const { enumeration, options } = choicesOf(type, {
     enumeration: body.enumeration ?? found.enumeration,
@@ -134,7 +135,7 @@ async function clearGone(ctx: Ctx, before: AttributeRow, after: AttributeRow): P
   const values = (before.enumeration ?? []).map(({ value }) => value).filter((value) => !left.has(value))
   if (values.length === 0) return
   await refuseUsed(ctx, { name: before.name, values })
-  await deleteCategoryValues(ctx.db, ctx.caller.accountId, { name: before.name, choices: values })
+  await removeValues(ctx, { name: before.name, choices: values })
 }
 
 async function refuseBadFormula(ctx: Ctx, { category, formula }: AttributeRow): Promise<void> {
@@ -149,10 +150,12 @@ async function refuseBadFormula(ctx: Ctx, { category, formula }: AttributeRow): 
   }
 }
 
+/** With its values; the history of what they were stays. */
 export async function removeAttribute(ctx: Ctx, at: Place): Promise<void> {
   const { name } = await findAttribute(ctx, at)
   await refuseUsed(ctx, { name })
   await deleteAttribute(ctx.db, ctx.caller.accountId, name)
+  await removeValues(ctx, { name, choices: null })
 }
 
 /** The last choice stays: an attribute without any could hold nothing. */
@@ -166,7 +169,7 @@ export async function removeOption(ctx: Ctx, name: string, given: string): Promi
     throw invalidParameter({ message: 'The last option cannot be deleted', param: 'option' })
   await refuseUsed(ctx, { name: found.name, values: [option] })
   await updateAttribute(ctx.db, ctx.caller.accountId, { ...found, options })
-  await deleteOptionValues(ctx.db, ctx.caller.accountId, { name: found.name, choices: [option] })
+  await removeValues(ctx, { name: found.name, choices: [option] })
 }
 
 async function findAttribute(ctx: Ctx, { category, name }: Place): Promise<AttributeRow> {
