@@ -3,7 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity, type Visit } from '../../features/messages/tracking/record-activity.ts'
 import { readToken, type TrackingKeys, type TrackingToken } from '../../features/messages/tracking/tokens.ts'
 import type { Gates } from '../../gates/gates.ts'
+import { locationOf } from '../../kernel/location.ts'
 import { notFound } from '../../kernel/refusals.ts'
+import { answerMissing } from '../pages/pages.ts'
+import { sendPage } from './unsubscribe.ts'
 
 export type TrackingFaceNeeds = { gates: Gates; trackingKeys: TrackingKeys }
 
@@ -19,8 +22,11 @@ export function serveTracking(app: FastifyInstance, { gates, trackingKeys }: Tra
     if (!token && !isImage) throw notFound({ message: 'This link is not one of ours.' })
     if (token) await keep(gates, token, request)
     reply.header('cache-control', 'no-store, private, max-age=0').header('referrer-policy', 'no-referrer')
-    if (token?.kind === 'click') return reply.redirect(token.url, 302)
-    return reply.type('image/gif').send(pixel)
+    if (token?.kind !== 'click') return reply.type('image/gif').send(pixel)
+    const location = locationOf(token.url)
+    return location === undefined
+      ? sendPage(reply, answerMissing(request.headers))
+      : reply.redirect(location, 302)
   }
   app.get('/t/:token', answer)
   // Some scanners ask so first: a refusal would make the link look broken to them. Counted as a machine's.

@@ -4,6 +4,7 @@ import { confirmOptin, readOptin } from '../../features/transactional/double-opt
 import type { OptinRow } from '../../features/transactional/double-optin/queries.ts'
 import { type FindOptinKeys, readOptinToken } from '../../features/transactional/double-optin/tokens.ts'
 import type { Db } from '../../kernel/db.ts'
+import { locationOf } from '../../kernel/location.ts'
 import { closedHeaders, html, leadingAway, type PageAnswer, page } from './html.ts'
 import type { Texts } from './texts.ts'
 import { masked, missingPage, withAddress } from './unsubscribe-pages.ts'
@@ -24,7 +25,8 @@ export async function answerOptin(
   }
   const confirmed = await confirmOptin(db, token, { at: now(), ip })
   if (!confirmed) return expiredPage(texts)
-  const location = new URL(confirmed.redirect_url).href
+  const location = locationOf(confirmed.redirect_url)
+  if (location === undefined) return confirmedPage(texts, confirmed)
   return { status: 303, headers: { ...closedHeaders, ...leadingAway, location }, body: '' }
 }
 
@@ -43,9 +45,10 @@ function questionPage(texts: Texts, optin: OptinRow): PageAnswer {
 
 function confirmedPage(texts: Texts, optin: OptinRow): PageAnswer {
   const email = masked(optin.email)
+  const location = locationOf(optin.redirect_url)
   const main = html`<h1>${texts.confirmed}</h1>
 <p role="status">${withAddress(texts.confirmedMeans(email, nameOf(texts, optin)), email)}</p>
-<p class="more"><a href="${new URL(optin.redirect_url).href}">${texts.goOn}</a></p>`
+${location !== undefined && html`<p class="more"><a href="${location}">${texts.goOn}</a></p>`}`
   return page(200, { lang: texts.lang, title: texts.confirmed, main })
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../features/contacts/unsubscribe/unsubscribe.ts'
 import type { FindOptinKeys } from '../../features/transactional/double-optin/tokens.ts'
 import type { Db } from '../../kernel/db.ts'
+import { locationOf } from '../../kernel/location.ts'
 import { readForm } from './forms.ts'
 import { closedHeaders, type PageAnswer } from './html.ts'
 import { answerOptin } from './optin-pages.ts'
@@ -88,10 +89,11 @@ async function ask({ db }: PagesNeeds, subject: Subject): Promise<PageAnswer> {
 }
 
 function ownPage(given: string, token: string): string | undefined {
-  if (!URL.canParse(given)) return undefined
-  const url = new URL(given)
+  const location = locationOf(given)
+  if (location === undefined) return undefined
+  const url = new URL(location)
   url.searchParams.set('token', token)
-  return /^https?:$/.test(url.protocol) ? url.href : undefined
+  return url.href
 }
 
 type Visitor = Subject & { userAgent: string | undefined }

@@ -64,6 +64,11 @@ describe('a dry run', () => {
     ])
   })
 
+  test('reads over a link that is no address', async () => {
+    const { verdict } = await validate({ html: '<a href="https://[bad/">x</a>' })
+    assert.notEqual(verdict, 'blocked')
+  })
+
   test('answers 200 for whatever is of the right types', async () => {
     const found = async (body: object) => {
       const reply = await app.call('POST', '/api/v1/messages/validate', { body })

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { openTrackingKeys } from '../../../main/wire.ts'
 import { sendingWith } from '../fixtures/sending.ts'
+import { clickToken } from './tokens.ts'
 
 const app = await makeApp({
   deliver: true,
@@ -50,6 +53,40 @@ describe('opens and clicks', () => {
     const types = message.events.map((event: { type: string }) => event.type).sort()
     assert.deepEqual(types, ['click', 'click', 'delivery', 'open', 'open'])
     assert.equal(message.events.find((event: { type: string }) => event.type === 'click').url, link)
+  })
+
+  test('lead where a browser would have gone, whatever letters the address is written in', async () => {
+    const leads = [
+      ['https://a.example/€', 'https://a.example/%E2%82%AC'],
+      ['https://日本.example/パス?q=😀', 'https://xn--wgv71a.example/%E3%83%91%E3%82%B9?q=%F0%9F%98%80'],
+      ['https://shop.example/café?name=Zoë', 'https://shop.example/caf%C3%A9?name=Zo%C3%AB'],
+      ['https://a.example/x y?q=a b', 'https://a.example/x%20y?q=a%20b'],
+      ['https://a.example', 'https://a.example'],
+    ] as const
+    const bad = '<a href="https://[bad/">x</a>'
+    const html = leads.map(([written]) => `<a href="${written}">x</a>`).join('') + bad
+    const { body } = await send({ to: 'letters@example.com', html })
+    await settled(body.id, ['delivered'])
+    const { body: sandbox } = await app.call('GET', '/api/v1/sandbox/messages?to=letters@example.com')
+    assert.ok(sandbox.data[0].html.includes(bad))
+    const paths: string[] = [...sandbox.data[0].html.matchAll(/href="http:\/\/test(\/t\/[^"]+)"/g)].map(
+      ([, path]) => path,
+    )
+    const replies = await Promise.all(paths.map((path) => app.call('GET', path, { key: null })))
+    assert.deepEqual(
+      replies.map(({ status, headers }) => [status, headers.get('location')]),
+      leads.map(([, location]) => [302, location]),
+    )
+    const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`)
+    const clicked = message.events.flatMap(({ url }: { url?: string }) => url ?? [])
+    assert.deepEqual(clicked.sort(), leads.map(([written]) => written).sort())
+  })
+
+  test('a link in older mail that leads nowhere is answered with a page', async () => {
+    const token = clickToken(await openTrackingKeys(app.pools.db), randomUUID(), 'https://[bad/')
+    const { status, headers, text } = await app.call('GET', `/t/${token}`, { key: null })
+    assert.deepEqual([status, headers.get('content-type')], [404, 'text/html; charset=utf-8'])
+    assert.match(text, /This link does not work/)
   })
 
   async function linksTo(to: string) {

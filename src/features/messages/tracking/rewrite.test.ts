@@ -83,6 +83,8 @@ const untouched = [
   `<img alt='<a href="${written}">' src="${written}">`,
   `<link href="${written}"><base href="${written}"><abbr href="${written}">`,
   `<a href="https://x.example/${'y'.repeat(3_000)}">too long</a>`,
+  '<a href="https://[bad/">x</a><a href="https://a b.example/">y</a>',
+  '<a href="https://shop.example/caf&eacute;">x</a>',
   `< a href="${written}">, 1 < 2, <3, <`,
   `<a href="${written}`,
   `<a title="unclosed href='${written}'>`,

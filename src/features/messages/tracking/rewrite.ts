@@ -1,3 +1,4 @@
+import { locationOf } from '../../../kernel/location.ts'
 import { type Attribute, scanTags, type Tag } from './scan-html.ts'
 
 export type Rewriting = {
@@ -56,25 +57,30 @@ function isUntracked(html: string, attributes: Attribute[]): boolean {
 // What a token can hold at most, in letters of three bytes. Longer links stay as they are.
 const longestLink = 2_000
 
-// A browser drops line breaks and tabs inside an address and blanks around it.
+// A browser drops line breaks and tabs inside an address and blanks around it. What no browser could follow is none.
 function webAddress(html: string, { start, end }: Attribute): string | undefined {
   const url = decodedText(html.slice(start, end))
-    .replace(/[\t\n\r]/g, '')
+    ?.replace(/[\t\n\r]/g, '')
     .trim()
-  return url.length <= longestLink && /^https?:\/\/\P{Cc}*$/iu.test(url) ? url : undefined
+  if (url === undefined || url.length > longestLink || !/^https?:\/\/\P{Cc}*$/iu.test(url)) return undefined
+  return locationOf(url) && url
 }
 
 const named: Record<string, string> = { amp: '&', quot: '"', apos: "'", lt: '<', gt: '>', nbsp: '\u00a0' }
 
-function decodedText(text: string): string {
+/** Nothing where a name stands that is not known here: a browser may read it as another letter. */
+function decodedText(text: string): string | undefined {
   if (!text.includes('&')) return text
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,4}));/gi,
+  let isKnown = true
+  const decoded = text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]\w*));/gi,
     (whole, decimal, hexadecimal, name) => {
-      if (name) return named[name.toLowerCase()] ?? whole
-      return character(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)) ?? whole
+      if (!name) return character(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)) ?? whole
+      isKnown &&= name.toLowerCase() in named
+      return named[name.toLowerCase()] ?? whole
     },
   )
+  return isKnown ? decoded : undefined
 }
 
 const character = (code: number) => (code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined)

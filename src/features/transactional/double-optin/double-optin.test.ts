@@ -84,6 +84,15 @@ describe('double opt-in', () => {
     assert.equal((await ask()).status, 204)
   })
 
+  test('leads to a page whose address has letters of any kind', async () => {
+    const { ask, link } = await setUp()
+    await ask({ redirectionUrl: 'https://bücher.example/merci à tous' })
+    const { href } = await link()
+    const wanted = 'https://xn--bcher-kva.example/merci%20%C3%A0%20tous'
+    assert.equal((await confirm(href)).headers.get('location'), wanted)
+    assert.ok((await get(href)).text.includes(`href="${wanted}"`))
+  })
+
   test('may be confirmed again and again, and by many at once, with one effect', async () => {
     const { ask, link, call, contact, news } = await setUp()
     await ask()
