@@ -1,10 +1,12 @@
 import type { Outcome, Said } from '../../kernel/ports.ts'
+import type { Blame } from './blame.ts'
 import type { Answer, Channel } from './channel.ts'
 import { deferredByTransport, outcomeOf, saidBy, tooLarge, unanswered } from './outcome.ts'
 import type { Session } from './session.ts'
 
 /** A message on its way, for one recipient. */
 export type Job = {
+  id: string
   from: string
   to: string
   size: number
@@ -20,6 +22,8 @@ export type Desk = {
   giveBack(job: Job, said: Said): void
   /** The server has answered for a message. */
   answered(session: Session): void
+  /** Whose fault a refusal in the middle of a message is. */
+  blame: Blame
 }
 
 type Begun = { job: Job; refusal: Promise<Answer | undefined> }
@@ -159,12 +163,13 @@ function conclude(session: Session, desk: Desk, { job, answer, mayBeThere }: Con
   if (isUsable) {
     session.answered += 1
     desk.answered(session)
-    return job.settle(outcome)
+    return job.settle(desk.blame.judge(job.id, outcome))
   }
   const said = loss?.said ?? strangeAnswer(reply)
   session.channel.abandon(said)
   if (mayBeThere) job.settle({ kind: 'uncertain', ...said })
-  else if (job.retried || loss?.timedOut) job.settle(deferredByTransport(said))
+  else if (job.retried || loss?.timedOut || desk.blame.isSuspect(job.id))
+    job.settle(desk.blame.judge(job.id, deferredByTransport(said)))
   else desk.giveBack(job, said)
 }
 

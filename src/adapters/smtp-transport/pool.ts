@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { Said } from '../../kernel/ports.ts'
 import { within } from '../../kernel/within.ts'
 import { type Backoff, openBackoff } from './backoff.ts'
+import { type Blame, openBlame } from './blame.ts'
 import type { Server } from './connect.ts'
 import { carry, type Desk, type Job } from './delivery.ts'
 import { deferredByTransport, saidOf, unanswered } from './outcome.ts'
@@ -23,6 +24,7 @@ type State = {
   idle: Map<Session, NodeJS.Timeout>
   leaving: Set<Session>
   backoff: Backoff
+  blame: Blame
   stop: AbortController
   willGrow: boolean
   retry: NodeJS.Timeout | undefined
@@ -39,6 +41,7 @@ export function openPool(server: Server): Pool {
     idle: new Map(),
     leaving: new Set(),
     backoff: openBackoff(),
+    blame: openBlame(),
     stop: new AbortController(),
     willGrow: false,
     retry: undefined,
@@ -125,8 +128,9 @@ async function run(pool: State, session: Session) {
 }
 
 function deskOf(pool: State): Desk {
-  const { waiting, backoff, server } = pool
+  const { waiting, backoff, blame, server } = pool
   return {
+    blame,
     take: (session) => (session.begun < server.messages ? waiting.shift() : undefined),
     giveBack(job, said) {
       if (isClosing(pool)) return job.settle(deferredByTransport(said))

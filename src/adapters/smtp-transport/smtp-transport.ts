@@ -31,12 +31,12 @@ export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptio
     takesMarketing: true,
     // One on its way and one behind it on each connection, so that no connection waits for us.
     concurrency: server.connections * 2,
-    async send({ envelopeFrom, recipient, raw }: Handover): Promise<Outcome> {
+    async send({ id, envelopeFrom, recipient, raw }: Handover): Promise<Outcome> {
       const from = envelopeFrom === '' ? '' : pathOf(envelopeFrom)
       const to = pathOf(recipient)
       const wire = wireOf(raw)
       return new Promise((settle) => {
-        pool.add({ from, to, size: raw.length, wire, retried: false, settle })
+        pool.add({ id, from, to, size: raw.length, wire, retried: false, settle })
       })
     },
     verify: () => verify(server),
