@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isAscii } from 'node:buffer'
 import { describe, test } from 'node:test'
 import { until } from '../until.ts'
 import { aMail, makeRelayApp } from './relay-app.ts'
@@ -66,7 +67,7 @@ describe('a message over the relay', () => {
       'Date: Sun, 15 Nov 2026 10:00:00 +0100',
       'Message-ID: <a1@example.com>',
     ]
-    const body = ['', '.dot first', '..two', 'Bcc: not a header', 'naïve 8-bit  ', '', '', 'end']
+    const body = ['', '.dot first', '..two', 'Bcc: not a header', 'two at the end  ', '', '', 'end']
     const removed = [
       'Bcc: eve@example.com,',
       ' more@example.com',
@@ -87,6 +88,20 @@ describe('a message over the relay', () => {
     assert.deepEqual(
       [message.tag, message.metadata, message.message_id, message.subject],
       ['invoice', { 'X-Mailin-custom': 'order:7|user:9' }, '<a1@example.com>', 'folded subject  with spaces'],
+    )
+  })
+
+  test('with octets that not every mail server takes goes on without them, and says the same', async () => {
+    const { accountId, key } = await fresh()
+    const off = ['X-Posthorn-Track-Opens: false', 'X-Posthorn-Track-Clicks: false']
+    const type = ['Content-Type: text/plain; charset=utf-8', 'Content-Transfer-Encoding: 8bit']
+    const raw = crlf('From: shop@example.com', ...off, ...type, '', 'naïve 8-bit  ', '', 'end')
+    await app.send({ raw, envelope: { from: 'shop@example.com', to: ['x@example.com'] } }, key)
+    const captured = await until(async () => (await app.captured(accountId))[0], 'the capture')
+    assert.ok(isAscii(captured))
+    assert.match(
+      captured.toString(),
+      /\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nna=C3=AFve 8-bit =20\r\n\r\nend\r\n$/,
     )
   })
 

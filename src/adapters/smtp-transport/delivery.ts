@@ -11,6 +11,7 @@ export type Job = {
   to: string
   size: number
   wire: string
+  isAscii: boolean
   retried: boolean
   settle(outcome: Outcome): void
 }
@@ -56,12 +57,10 @@ function begin(session: Session, desk: Desk): Begun | undefined {
   }
 }
 
-function commandsFor({ from, to, size }: Job, { sizeLimit }: Session): [string, string, string] {
-  return [
-    `MAIL FROM:<${from}>${sizeLimit === null ? '' : ` SIZE=${size}`}\r\n`,
-    `RCPT TO:<${to}>\r\n`,
-    'DATA\r\n',
-  ]
+function commandsFor({ from, to, size, isAscii }: Job, session: Session): [string, string, string] {
+  const announced = session.sizeLimit === null ? '' : ` SIZE=${size}`
+  const body = isAscii || !session.eightBit ? '' : ' BODY=8BITMIME'
+  return [`MAIL FROM:<${from}>${announced}${body}\r\n`, `RCPT TO:<${to}>\r\n`, 'DATA\r\n']
 }
 
 /** The answer that stands against the message; undefined when the server waits for its text. */

@@ -24,6 +24,21 @@ test('a message arrives as it was handed over', async (t) => {
   ])
 })
 
+test('octets above 127 are announced where the server offers to take them', async (t) => {
+  const raw = Buffer.from('Subject: hello\r\n\r\nÜ\r\n')
+  for (const [offered, announced] of [
+    [['8BITMIME', 'SIZE'], ` SIZE=${raw.length} BODY=8BITMIME`],
+    [[], ''],
+  ] as const) {
+    const server = await serve(t, { offers: [...offered] })
+    const transport = openFor(t, { url: `${server.url}?connections=1` })
+    for (const one of [handover({ raw }), handover()]) await transport.send(one)
+    const [first, second] = server.peers[0]?.commands.filter((command) => command.startsWith('MAIL')) ?? []
+    assert.equal(first, `MAIL FROM:<from@example.com>${announced}`)
+    assert.doesNotMatch(second ?? 'BODY', /BODY/)
+  }
+})
+
 test('a server that does not offer pipelining is never sent a command before its answer', async (t) => {
   const chunks: string[] = []
   const server = await serve(t, { onBytes: (bytes) => chunks.push(bytes.toString('latin1')) })

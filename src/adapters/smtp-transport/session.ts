@@ -12,6 +12,8 @@ export type Session = {
   pipelining: boolean
   /** RFC 1870; null when the server does not speak of sizes, 0 when it names no limit. */
   sizeLimit: number | null
+  /** RFC 6152. */
+  eightBit: boolean
   replyMs: number
   openedAt: number
   begun: number
@@ -34,6 +36,7 @@ export async function openSession(server: Server, stop: AbortSignal): Promise<Se
       channel,
       pipelining: extensions.has('PIPELINING'),
       sizeLimit: size === undefined ? null : Number(size[0]) || 0,
+      eightBit: extensions.has('8BITMIME'),
       replyMs: server.replyMs,
       openedAt,
       begun: 0,

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
 import type { Server } from './connect.ts'
 import { saidBy } from './outcome.ts'
@@ -35,8 +36,9 @@ export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptio
       const from = envelopeFrom === '' ? '' : pathOf(envelopeFrom)
       const to = pathOf(recipient)
       const wire = wireOf(raw)
+      const job = { id, from, to, size: raw.length, wire, isAscii: isAscii(raw), retried: false }
       return new Promise((settle) => {
-        pool.add({ id, from, to, size: raw.length, wire, retried: false, settle })
+        pool.add({ ...job, settle })
       })
     },
     verify: () => verify(server),

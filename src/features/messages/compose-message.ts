@@ -5,6 +5,7 @@ import { composeMail, type Mail } from './mime/compose.ts'
 import type { DkimKey } from './mime/dkim.ts'
 import { signMail } from './mime/dkim.ts'
 import { changeHtmlParts } from './mime/html-parts.ts'
+import { toSevenBit } from './mime/seven-bit.ts'
 import { textFromHtml } from './mime/text-from-html.ts'
 import type { Parts } from './queue-messages.ts'
 import type { FillIn } from './recipient-links.ts'
@@ -46,10 +47,10 @@ export async function composeDue(
   return keys.length === 0 ? raw : signMail(raw, keys, { at: needs.now() })
 }
 
-/** What came composed is sent on as it stands, but for pixel and tracked links. */
+/** What came composed is sent on as it stands, but for pixel, tracked links and octets that not every server takes. */
 async function trackRelayed({ trackingOf }: ComposeNeeds, due: DueRow, raw: Buffer): Promise<Buffer> {
-  if (due.track.opens === false && due.track.clicks === false) return raw
-  return changeHtmlParts(raw, async (html) => rewriteHtml(html, trackingOf(due)))
+  if (due.track.opens === false && due.track.clicks === false) return toSevenBit(raw)
+  return toSevenBit(await changeHtmlParts(raw, async (html) => rewriteHtml(html, trackingOf(due))))
 }
 
 async function composeParts(needs: ComposeNeeds, due: DueRow, content: Content): Promise<Buffer> {
