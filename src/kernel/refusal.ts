@@ -27,6 +27,8 @@ export type Told = {
   hint?: string
   action?: Action
   retryAfterSeconds?: number
+  /** When a limit opens again, for those who are told in words. */
+  opensAt?: Date
   /** Where it differs from what the declaration says: a limit that no waiting will lift. */
   retryable?: boolean
   /** What the compatible provider adds to its error body in some cases. */

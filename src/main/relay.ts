@@ -63,7 +63,7 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
     checkSender: async ({ caller }, address) => {
       if (address !== '') refuseForeignSender(caller, domainOf(address))
     },
-    checkRecipient: ({ caller }, address) => checkRecipient(gates.db, caller, address),
+    checkRecipient: ({ caller }, address) => checkRecipient(gates.db, caller, address, now()),
     accept: (session, mail) => accept(gates, op, session, mail),
     log: (event) => log.info(event, 'relay'),
   }).catch(faultOf(config))

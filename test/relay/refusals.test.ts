@@ -114,10 +114,23 @@ describe('a key', () => {
     const three = { to: ['a@example.com', 'b@example.com', 'c@example.com'] }
     await app.send(three, capped.key)
     const { response } = await app.refused(three, capped.key)
-    assert.match(response, /^452 4\.7\.1 The daily .* key, 4 messages, leaves 1 today, and this needs 3\.$/)
+    assert.match(
+      response,
+      /^452 4\.7\.1 The daily .* key, 4 messages, leaves 1 today, and this needs 3\. It resets at [-\d]{10}T00:00:00Z\.$/,
+    )
     assert.equal((await app.stored(accountId)).length, 3)
     await app.send({}, capped.key)
-    assert.match((await app.refused({}, capped.key)).response, /^452 4\.7\.1 .*, 4 messages, is reached\.$/)
+    const spent = await app.refused({}, capped.key)
+    const tomorrow = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000)
+      .toISOString()
+      .replace('.000', '')
+    assert.equal(spent.command, 'RCPT TO')
+    assert.ok(
+      spent.response.endsWith(
+        `452 4.7.1 The daily sending cap of the key, 4 messages, is reached. It resets at ${tomorrow}.`,
+      ),
+      spent.response,
+    )
     const { body } = await app.call('GET', '/api/v1/usage', { key: capped.key })
     assert.equal(body.key.used_today, 4)
   })

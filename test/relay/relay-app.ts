@@ -23,7 +23,7 @@ export type Mail = {
 }
 
 export type Sent = { accepted: string[]; rejected: string[]; response: string }
-export type Failure = { code: string; responseCode: number; response: string }
+export type Failure = { code: string; responseCode: number; response: string; command?: string }
 
 export type StoredRow = { id: string; recipient: string; status: string; raw: string }
 

@@ -48,8 +48,11 @@ const byCode: Record<string, string> = {
 /** The reply to anything thrown; what is not a refusal is a bug and its text stays with us. */
 export function replyTo(error: unknown, stage: Stage): string {
   if (!(error instanceof Refusal)) return `${temporary} Something went wrong on our side, try again later`
-  return `${codesOf(error, stage)} ${asciiLine(error.message)}`
+  return `${codesOf(error, stage)} ${asciiLine(error.message + opening(error))}`
 }
+
+const opening = ({ told: { opensAt } }: Refusal) =>
+  opensAt ? ` It resets at ${opensAt.toISOString().replace('.000', '')}.` : ''
 
 function codesOf({ declaration }: Refusal, stage: Stage): string {
   const special = byCode[declaration.code]

@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
-import { int, maybe, row, text } from '../../../kernel/row.ts'
+import { bool, int, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
 export type Granted = { month: number; day: number }
@@ -76,6 +76,30 @@ export function giveBack(db: Db, { accountId, keyId, count, month, day }: Spendi
      where account_id = ${accountId}
        and day = ${day}::date
        and key_id = ${keyId}`)
+}
+
+type SpentRef = Pick<Spending, 'accountId' | 'keyId' | 'month' | 'day'>
+
+type SpentRow = { key_id: string; daily_cap: number | null; is_month_spent: boolean }
+
+const Spent = row<SpentRow>({ key_id: text, daily_cap: maybe(int), is_month_spent: bool })
+
+/** Of the keys, those that have nothing left today or whose account has nothing left this month. */
+export function findSpent(db: Db, refs: SpentRef[]) {
+  const of = (name: keyof SpentRef) => refs.map((ref) => ref[name])
+  return db.many(
+    Spent,
+    sql`
+    select distinct k.id as key_id, k.daily_cap, (coalesce(m.sent, 0) >= a.monthly_quota) is true as is_month_spent
+      from unnest(${of('accountId')}::bigint[], ${of('keyId')}::uuid[], ${of('month')}::date[], ${of('day')}::date[])
+           as r (account_id, key_id, month, day)
+      join accounts a on a.id = r.account_id
+      join api_keys k on k.account_id = r.account_id and k.id = r.key_id
+      left join sending_months m on m.account_id = r.account_id and m.month = r.month
+      left join sending_days d on d.account_id = r.account_id and d.day = r.day and d.key_id = r.key_id
+     where coalesce(m.sent, 0) >= a.monthly_quota
+        or coalesce(d.sent, 0) >= k.daily_cap`,
+  )
 }
 
 export type UsageRow = {

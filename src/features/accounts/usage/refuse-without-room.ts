@@ -2,7 +2,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Refusal } from '../../../kernel/refusal.ts'
 import { readUsage } from './read-usage.ts'
 import { dailyCapReached, monthlyQuotaReached } from './refusals.ts'
-import { againIn, nextDay, nextMonth, secondsUntil } from './spend-sending.ts'
+import { againAt, nextDay, nextMonth } from './spend-sending.ts'
 
 /** For what is counted later, all at once: why it could not be, as things are. */
 export async function findNoRoom(ctx: Ctx, count: number): Promise<Refusal | undefined> {
@@ -16,12 +16,12 @@ function noRoomIn({ key, month }: Usage, count: number, now: Date): Refusal | un
   if (key.remaining !== null && count > key.remaining)
     return dailyCapReached({
       message: `${wanted}the daily cap of the key, ${key.daily_cap}, leaves ${key.remaining} today.`,
-      ...againIn(secondsUntil(nextDay(now), now), count > (key.daily_cap ?? 0)),
+      ...againAt(nextDay(now), now, count > (key.daily_cap ?? 0)),
     })
   if (month.remaining !== null && count > month.remaining)
     return monthlyQuotaReached({
       message: `${wanted}the monthly quota of the account, ${month.quota}, leaves ${month.remaining}.`,
-      ...againIn(secondsUntil(nextMonth(now), now), count > (month.quota ?? 0)),
+      ...againAt(nextMonth(now), now, count > (month.quota ?? 0)),
     })
   return undefined
 }

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import type { Caller, Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import type { Refusal, Told } from '../../../kernel/refusal.ts'
-import { giveBack, giveBackMonth, spend, spendAll } from './queries.ts'
+import { findSpent, giveBack, giveBackMonth, spend, spendAll } from './queries.ts'
 import { dailyCapReached, monthlyQuotaReached, senderDomainNotAllowed } from './refusals.ts'
 
 /** The key's domains are stored in the same form. */
@@ -41,21 +41,28 @@ export async function spendUpTo(db: Db, caller: Caller, count: number, now: Date
   }
   const granted = await spend(db, spending)
   if (granted.day < granted.month) {
-    const cap = `The daily sending cap of the key, ${dailyCap} messages,`
     await giveBackMonth(db, spending, granted.month - granted.day)
-    const wait = secondsUntil(nextDay(now), now)
-    const refuse = (message: string, needed: number) =>
-      dailyCapReached({ message: `${cap} ${message}`, ...againIn(wait, needed > (dailyCap ?? 0)) })
-    return spentUp(granted.day, refuse, { count, left: `leaves ${granted.day} today` })
+    return spentUp(granted.day, capRefusal(dailyCap, now), { count, left: `leaves ${granted.day} today` })
   }
   if (granted.month === count) return { granted: count }
-  const retryAfterSeconds = secondsUntil(nextMonth(now), now)
-  const refuse = (message: string) =>
-    monthlyQuotaReached({ message: `${quota} ${message}`, retryAfterSeconds })
-  return spentUp(granted.month, refuse, { count, left: `leaves ${granted.month}` })
+  return spentUp(granted.month, quotaRefusal(now), { count, left: `leaves ${granted.month}` })
 }
 
-const quota = 'The monthly quota of the account'
+const capRefusal =
+  (cap: number | null, now: Date): Refuse =>
+  (message, needed) =>
+    dailyCapReached({
+      message: `The daily sending cap of the key, ${cap} messages, ${message}`,
+      ...againAt(nextDay(now), now, needed > (cap ?? 0)),
+    })
+
+const quotaRefusal =
+  (now: Date): Refuse =>
+  (message) =>
+    monthlyQuotaReached({
+      message: `The monthly quota of the account ${message}`,
+      ...againAt(nextMonth(now), now),
+    })
 
 type Refuse = (message: string, needed: number) => Refusal
 
@@ -66,8 +73,9 @@ function spentUp(granted: number, refuse: Refuse, { count, left }: { count: numb
 }
 
 /** Waiting is of no use to what is more than the whole limit. */
-export function againIn(seconds: number, isBeyond: boolean): Told {
-  if (!isBeyond) return { retryAfterSeconds: seconds }
+export function againAt(then: number, now: Date, isBeyond = false): Told {
+  const retryAfterSeconds = Math.ceil((then - now.getTime()) / 1000)
+  if (!isBeyond) return { retryAfterSeconds, opensAt: new Date(then) }
   return { retryable: false, hint: 'It is more than the whole limit: split it, or have the limit raised.' }
 }
 
@@ -81,6 +89,23 @@ export async function spendAllOrNone(
   const { granted, refusalOfAll } = await spendUpTo(db, caller, count, now)
   if (refusalOfAll && granted > 0) await unspend(db, caller, granted, now)
   return refusalOfAll
+}
+
+/** Why one more message could not go, as things are; nothing is counted and nobody waits. */
+export async function listSpent(
+  db: Db,
+  asked: { caller: Caller; now: Date }[],
+): Promise<(Refusal | undefined)[]> {
+  const refs = asked.map(({ caller: { accountId, keyId }, now }) => ({
+    ...{ accountId, keyId },
+    ...{ day: dayOf(now), month: monthOf(now) },
+  }))
+  const spent = new Map((await findSpent(db, refs)).map((one) => [one.key_id, one]))
+  return asked.map(({ caller, now }) => {
+    const found = spent.get(caller.keyId)
+    if (!found) return undefined
+    return (found.is_month_spent ? quotaRefusal(now) : capRefusal(found.daily_cap, now))('is reached.', 1)
+  })
 }
 
 /** What was accepted at that time and will not be sent counts no more. */
@@ -113,8 +138,4 @@ export function nextDay(now: Date): number {
 
 export function nextMonth(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
-}
-
-export function secondsUntil(then: number, now: Date): number {
-  return Math.ceil((then - now.getTime()) / 1000)
 }
