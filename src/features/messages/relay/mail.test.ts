@@ -78,7 +78,7 @@ describe('the message is sent on', () => {
     rewriteMail(open(...lines), hop)
       .toString('latin1')
       .split('\r\n')
-      .slice(2)
+      .slice(3)
 
   test('with a bad message id and an empty date replaced', () => {
     assert.deepEqual(rewritten(from, 'Message-ID: bad', 'Date:', 'MIME-Version: 1.0', '', 'x'), [

@@ -40,7 +40,8 @@ function isDropped(name: string): boolean {
 }
 
 // Without the client's address: where in a customer's network a message was made is no business of its reader.
+// ESMTPSA (RFC 3848): nobody logs in here, and so sends, but over TLS.
 function receivedField({ by, requestId, now }: Hop): string {
   const date = dateField(now).slice('Date: '.length)
-  return `Received: by ${by} (Posthorn) with ESMTPA id ${requestId};\r\n ${date}`
+  return `Received: by ${by}\r\n (Posthorn) with ESMTPSA id ${requestId};\r\n ${date}`
 }
