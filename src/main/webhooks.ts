@@ -58,6 +58,8 @@ export function targetCheck(config: ClientConfig): CheckTarget {
 }
 
 const largestAnswer = 16 * 1024
+// Whether the event was taken is said by the status; of the rest a beginning is kept, if at all.
+const bodyMs = 1_000
 const method = 'POST' as const
 
 const postThrough =
@@ -73,6 +75,7 @@ const postThrough =
         body: told,
         timeoutMs,
         maxBytes: largestAnswer,
+        bodyMs,
         repeatable: true,
       }
       const { status, headers, body } = await client.request(wanted)

@@ -75,6 +75,12 @@ test('an answer comes with its status, headers and body', async () => {
   assert.equal((await ask('/failed')).status, 503)
 })
 
+test('who is content with the head waits for the rest no longer than it said', async () => {
+  const answer = await ask('/drip', { method: 'POST', bodyMs: 100 })
+  assert.equal(answer.status, 200)
+  assert.match(answer.body.toString(), /^x+$/)
+})
+
 test('a request carries only what is expected', async () => {
   await ask('/ok')
   assert.deepEqual(seen.at(-1)?.headers, {

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { type Connections, openConnections } from './connections.ts'
 import { checkHost, type Guard, type Resolve } from './connector.ts'
 import { GuardedFault, type GuardedFaultCode } from './fault.ts'
-import { type Answer, answerReader } from './read-answer.ts'
+import { type Answer, type AnswerReader, answerReader } from './read-answer.ts'
 import { readTarget } from './target.ts'
 import { addressLines, requestWriter, type Written } from './write-request.ts'
 
@@ -21,6 +21,8 @@ export type GuardedRequest = Written & {
   repeatable?: boolean
   /** For all of it, from the name to the last byte. */
   timeoutMs: number
+  /** For what follows the head: after that the answer is what has come. */
+  bodyMs?: number
 }
 
 export type GuardedAnswer = Answer
@@ -106,23 +108,12 @@ function openOrigins(guard: Guard, most: number): Origins {
 type Way = { url: URL; to: Connections; request: string | Buffer }
 
 function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<GuardedAnswer> {
-  const { method = 'GET', maxBytes, timeoutMs, repeatable = method === 'GET' } = wanted
+  const { method = 'GET', timeoutMs, bodyMs, repeatable = method === 'GET' } = wanted
   const progress: Progress = { reached: false }
-  const fault = (code: GuardedFaultCode, what: string) =>
-    new GuardedFault(code, `${url.host} ${what}`, { ...progress })
-  const tooLarge = () => fault('too_large', `sent more than ${maxBytes} bytes`)
-  let left = maxBytes
-  const reader = answerReader({
-    onHead({ status, headers }) {
-      progress.status = status
-      if (method === 'GET' && status >= 300 && status < 400)
-        throw fault('redirect', 'answered with a redirect')
-      if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-    },
-    onBody(bytes) {
-      left -= bytes
-      if (left < 0) throw tooLarge()
-    },
+  const timers: NodeJS.Timeout[] = []
+  let cutOff = () => {}
+  const reader = readerFor({ host: url.host, wanted, progress }, () => {
+    if (bodyMs !== undefined) timers.push(setTimeout(() => cutOff(), bodyMs))
   })
   return new Promise((resolve, reject) => {
     const under = {
@@ -133,17 +124,48 @@ function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<Gu
         progress.reached = true
       },
       onEnd(error?: Error) {
-        clearTimeout(timer)
+        timers.forEach(clearTimeout)
         if (error) reject(faultOf(error, url.host, progress))
         else resolve(reader.answer)
       },
     }
-    // For all of it, however busy the other side looks.
-    const timer = setTimeout(() => {
+    cutOff = () => {
       to.giveUp(under)
-      reject(fault('timeout', `took longer than ${timeoutMs} ms`))
-    }, timeoutMs)
+      timers.forEach(clearTimeout)
+      resolve(reader.soFar())
+    }
+    // For all of it, however busy the other side looks.
+    const late = () => {
+      to.giveUp(under)
+      timers.forEach(clearTimeout)
+      progress.status ??= reader.status()
+      reject(new GuardedFault('timeout', `${url.host} took longer than ${timeoutMs} ms`, { ...progress }))
+    }
+    timers.push(setTimeout(late, timeoutMs))
     to.begin(under)
+  })
+}
+
+type Reading = { host: string; wanted: GuardedRequest; progress: Progress }
+
+function readerFor({ host, wanted, progress }: Reading, onHead: () => void): AnswerReader {
+  const { method = 'GET', maxBytes } = wanted
+  const fault = (code: GuardedFaultCode, what: string) =>
+    new GuardedFault(code, `${host} ${what}`, { ...progress })
+  const tooLarge = () => fault('too_large', `sent more than ${maxBytes} bytes`)
+  let left = maxBytes
+  return answerReader({
+    onHead({ status, headers }) {
+      progress.status = status
+      if (method === 'GET' && status >= 300 && status < 400)
+        throw fault('redirect', 'answered with a redirect')
+      if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+      onHead()
+    },
+    onBody(bytes) {
+      left -= bytes
+      if (left < 0) throw tooLarge()
+    },
   })
 }
 

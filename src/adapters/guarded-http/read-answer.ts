@@ -9,6 +9,10 @@ export type AnswerReader = {
   /** Of a complete answer: whether another may follow it on the same connection. */
   mayFollow(): boolean
   answer: Answer
+  /** What has come of an answer whose head is complete. */
+  soFar(): Answer
+  /** As soon as the line is there that says it. */
+  status(): number | undefined
 }
 
 /** Throws to refuse what the head announces. */
@@ -74,12 +78,21 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
       return true
     },
     mayFollow: () => isComplete && isKept,
+    soFar: () => ({ ...answer, body: Buffer.from(kept.all()) }),
+    status: () => answer.status || statusIn(head.toString('latin1', 0, longestStatusLine)),
   }
 
   function readBoth(chunk: Buffer): Buffer | undefined {
     const rest = readHead(chunk)
     return rest && body?.take(rest)
   }
+}
+
+const longestStatusLine = 200
+
+function statusIn(begun: string): number | undefined {
+  const [, status] = /^HTTP\/1\.[01] ([2-9]\d\d)(?: [^\r\n\0]*)?\r\n/.exec(begun) ?? []
+  return status === undefined ? undefined : Number(status)
 }
 
 const unreadable = (what: string) => new Error(`the answer cannot be read as HTTP: ${what}`)

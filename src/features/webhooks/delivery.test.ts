@@ -82,6 +82,21 @@ describe('a call', () => {
     )
   })
 
+  test('is taken with the status of the answer, however slowly the rest comes', async () => {
+    for (const begun of ['HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n']) {
+      const receiver = await openReceiver((_got, { socket }) => {
+        socket?.write(begun)
+        const drip = setInterval(() => socket?.write('x'), 100)
+        socket?.on('close', () => clearInterval(drip))
+      })
+      const { accountId, delivered } = await shop(receiver.url)
+      await event(accountId)
+      const [one] = await delivered(1)
+      assert.deepEqual([one.statusCode, one.attempts, one.error], [200, 1, null], begun)
+      assert.equal(receiver.got.length, 1)
+    }
+  })
+
   test('waits for as long as the receiver asks for, and all others to it do too', async () => {
     let isBusy = true
     const receiver = await openReceiver((_got, response) => {
