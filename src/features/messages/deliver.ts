@@ -214,7 +214,11 @@ const isCaptured = ({ recipient, mode }: Due) => mode === 'test' || actOf(recipi
 
 const isWaiting = ({ status }: Due) => status === 'queued' || status === 'held'
 
-const goesUpstream = (due: Due) => isWaiting(due) && due.suppressed === null && !isCaptured(due)
+// Of a campaign's recipient: freezing fixed who they are, but not that they are still there.
+const isNobodys = ({ campaign_id, attributes }: Due) => campaign_id !== null && attributes === null
+
+const goesUpstream = (due: Due) =>
+  isWaiting(due) && due.suppressed === null && !isNobodys(due) && !isCaptured(due)
 
 const marketingRefused = {
   kind: 'rejected',
@@ -247,6 +251,7 @@ async function handOver(needs: DeliveryNeeds, due: Due, raw: Composed): Promise<
 async function compose(needs: DeliveryNeeds, due: Due): Promise<Composed> {
   if (!isWaiting(due)) return { kind: 'gone' }
   if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
+  if (isNobodys(due)) return { kind: 'contact gone' }
   const transport = transportOf(needs, due)
   if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
   return write(needs, due, transport).catch((error) => cannotCompose(needs, due, error))

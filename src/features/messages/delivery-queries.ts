@@ -84,6 +84,7 @@ export type DueRow = {
   campaign_id: string | null
   list_id: string | null
   variant: string | null
+  /** Of a campaign's recipient; null when the address is no contact's any more. */
   attributes: Record<string, unknown> | null
   /** What the account changed. */
   settings: Partial<Settings>

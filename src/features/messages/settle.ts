@@ -30,7 +30,10 @@ import { type Act, actOf, simulated, simulatedVerdicts } from './simulator.ts'
 
 export type HandedOver = {
   due: DueRow & { attempts: number; renderedSubject?: string }
-  outcome: Outcome | { kind: 'suppressed'; reason: string } | { kind: 'gone' } | { kind: 'interrupted' }
+  outcome:
+    | Outcome
+    | { kind: 'suppressed'; reason: string }
+    | { kind: 'contact gone' | 'gone' | 'interrupted' }
   /** Made once: a result that is recorded again, because nobody heard the commit, is one event. */
   eventId: string
 }
@@ -52,6 +55,13 @@ export type SettleNeeds = {
   retryFactor: number
   transport: { kind: string }
   campaigns?: CampaignMail
+}
+
+const contactGone = {
+  code: 'contact_gone',
+  smtp_code: null,
+  enhanced_code: null,
+  message: 'The address belongs to no contact any more: it was deleted, or has another address by now.',
 }
 
 type Result = Settled & { event?: NewEvent; bounce?: ReturnType<typeof classifyReply> }
@@ -110,6 +120,8 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
       return { ...base, status: due.status }
     case 'suppressed':
       return { ...base, status: 'suppressed', event: event('blocked', { reason: outcome.reason }) }
+    case 'contact gone':
+      return { ...base, status: 'cancelled', error: contactGone }
     case 'accepted':
       return {
         ...base,

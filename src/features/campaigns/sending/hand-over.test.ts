@@ -43,6 +43,20 @@ const transport: Transport = {
   close: async () => {},
 }
 
+/** Until what it gives is called. */
+function holdAnswers(): () => void {
+  let answer = () => {}
+  unanswered = new Promise((resolve) => {
+    answer = resolve
+  })
+  return () => {
+    unanswered = undefined
+    answer()
+  }
+}
+
+type Listed = { to: string; last_error: { code: string } | null }
+
 const now = () => new Date()
 const engine = startDelivery({
   db,
@@ -174,15 +188,11 @@ describe('a running campaign', () => {
   })
 
   test('takes no slot of a transactional message, though the upstream answers none of its own', async () => {
-    let answer = () => {}
-    unanswered = new Promise((resolve) => {
-      answer = resolve
-    })
+    const answer = holdAnswers()
     const { id, key, got } = await start(100, 'stuck')
     await until(async () => got().length === transport.concurrency, 'every slot to be taken')
     await sendUrgent(key)
     assert.equal(got().length, transport.concurrency)
-    unanswered = undefined
     answer()
     await reaches(id, 'sent')
   })
@@ -198,6 +208,42 @@ describe('a running campaign', () => {
     assert.equal(got().length, 499)
     takesMs = 0
   })
+
+  /** Takes the last two of 500 away from their addresses: one is deleted, one moves and is blocked there. */
+  async function takeAway(prefix: string, key: string) {
+    const change = async (method: string, name: string, body?: object) =>
+      assert.equal((await app.call(method, `/v3/contacts/${name}@example.org`, { key, body })).status, 204)
+    await change('DELETE', `${prefix}499`)
+    await change('PUT', `${prefix}498`, { attributes: { EMAIL: `${prefix}new@example.org` } })
+    await change('PUT', `${prefix}new`, { emailBlacklisted: true })
+  }
+
+  for (const [prefix, isPaused] of [
+    ['gone', true],
+    ['going', false],
+  ] as const)
+    test(`leaves out who is no contact any more, ${isPaused ? 'held' : 'queued'} meanwhile`, async () => {
+      const answer = holdAnswers()
+      const { id, got, key } = await start(500, prefix)
+      await until(async () => got().length === transport.concurrency, 'every slot to be taken')
+      if (isPaused) await pause(db, id)
+      if (!isPaused) await takeAway(prefix, key)
+      answer()
+      if (isPaused) {
+        await until(async () => !(await progress(db, id)).counts.queued, 'the rest to be held')
+        await takeAway(prefix, key)
+        await resume(db, id)
+      }
+      const { counts, kept } = await reaches(id, 'sent')
+      const expected = { sent: 498, cancelled: 2 }
+      assert.deepEqual([counts, kept, got().length], [expected, expected, 498])
+      const { body } = await app.call('GET', '/api/v1/messages?status=cancelled', { key })
+      const told = body.data.map((one: Listed) => `${one.to} ${one.last_error?.code}`)
+      assert.deepEqual(
+        told.sort(),
+        [498, 499].map((n) => `${prefix}${n}@example.org contact_gone`),
+      )
+    })
 
   test('whose template cannot be rendered fails, and does not come back for ever', async () => {
     const { id } = await start(3, 'broken', { html: '<p>{% if %}</p>' })
