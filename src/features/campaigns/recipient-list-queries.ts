@@ -2,6 +2,7 @@ import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { Slice } from '../../kernel/v3/paging.ts'
+import { recipientOf } from '../contacts/contacts/address-queries.ts'
 import { type Status, statuses } from '../messages/model.ts'
 import type { CampaignRef } from './queries.ts'
 
@@ -34,11 +35,11 @@ export function listRecipients(
   return db.many(
     Recipient,
     sql`
-    select p.id, p.recipient, c.id as contact_id, p.status, p.sent_at, p.delivered_at
+    select m.id, m.recipient, (${recipientOf(accountId)}) as contact_id, m.status, m.sent_at, m.delivered_at
       from (select found.*
               from unnest(${status ? [status] : [...statuses]}::text[]) as s (status)
              cross join lateral (
-                   select id, recipient, status, sent_at, delivered_at
+                   select id, recipient, status, sent_at, delivered_at, created_at
                      from messages
                     where account_id = ${accountId}
                       and campaign_id = ${id}
@@ -48,9 +49,8 @@ export function listRecipients(
                     limit ${slice.limit + slice.offset}) found
              order by ${order}
              limit ${slice.limit}
-            offset ${slice.offset}) p
-      left join contacts c on c.account_id = ${accountId} and c.email = p.recipient
-     order by ${slice.ascending ? sql`p.id` : sql`p.id desc`}`,
+            offset ${slice.offset}) m
+     order by ${slice.ascending ? sql`m.id` : sql`m.id desc`}`,
   )
 }
 

@@ -4,7 +4,18 @@ import { silentLog } from '../../../kernel/log.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { workExports, workPage } from '../../contacts/export/work-exports.ts'
 import { readCsv } from '../../contacts/import/csv.ts'
-import { addEvent, addMessage, app, base, call, create, db, put, shop } from '../fixtures/campaigns.ts'
+import {
+  addContact,
+  addEvent,
+  addMessage,
+  app,
+  base,
+  call,
+  create,
+  db,
+  put,
+  shop,
+} from '../fixtures/campaigns.ts'
 import { type RecipientsType, recipientsTypes } from './kinds.ts'
 import { readRecipients } from './read-recipients.ts'
 
@@ -68,6 +79,18 @@ async function sent() {
 }
 
 describe('an export of recipients', () => {
+  test('has the attributes of whom it was sent to, whose address may be another’s by now', async () => {
+    const { key, id, listId } = await sent()
+    const attributes = { EMAIL: 'annie@example.com', FIRSTNAME: 'Annie' }
+    assert.equal((await call(key, 'PUT', '/v3/contacts/anna@example.com', { attributes })).status, 204)
+    await addContact(key, listId, 'anna')
+    const found = await recordsOf(await exported(key, id, 'clickers', { exportAttributes: ['FIRSTNAME'] }))
+    assert.deepEqual(
+      found.map(({ Email_ID, FIRSTNAME }) => [Email_ID, FIRSTNAME]),
+      [['anna@example.com', 'Annie']],
+    )
+  })
+
   test('is by what they did, counted by the filters of the account', async () => {
     const { key, id } = await sent()
     const found: Record<string, string> = {}

@@ -2,6 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { json, maybe, row, text } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Value } from '../../contacts/attributes/values.ts'
+import { recipientOf } from '../../contacts/contacts/address-queries.ts'
 import type { Status } from '../../messages/model.ts'
 
 type Campaign = { accountId: string; campaignId: string }
@@ -57,7 +58,8 @@ export function listWanted(db: Db, accountId: string, ids: string[], { some, non
              order by e.id desc
              limit 1) as reason
       from messages m
-      left join contacts c on c.account_id = m.account_id and c.email = m.recipient
+      left join lateral (${recipientOf(accountId)}) o on true
+      left join contacts c on c.account_id = m.account_id and c.id = o.contact_id
      where m.account_id = ${accountId}
        and m.id = any(${ids}::uuid[])
        and (${some}::int = 0 or m.seen & ${some}::int <> 0)

@@ -81,7 +81,7 @@ export const getContactV3 = operation({
 }).run(async (ctx, { params: { identifier }, query }) => {
   const range = readStatisticsRange(ctx, query)
   const contact = await shown(ctx, await findAnyRef(ctx, identifier, query.identifierType))
-  return { ...contact, statistics: await statisticsOf(ctx, contact.email ?? null, range) }
+  return { ...contact, statistics: await statisticsOf(ctx, String(contact.id), range) }
 })
 
 export const updateContactV3 = operation({
@@ -193,6 +193,6 @@ export const contactCampaignStatsV3 = operation({
   refusals: [notFound, outOfRange],
 }).run(async (ctx, { params: { identifier }, query }) => {
   const range = readStatisticsRange(ctx, query)
-  const { email } = await readContact(ctx, readRef(identifier, query.identifierType))
-  return statisticsOf(ctx, email, range)
+  const { id } = await readContact(ctx, readRef(identifier, query.identifierType))
+  return statisticsOf(ctx, id, range)
 })

@@ -4,14 +4,15 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { closed, orNull, Time } from '../../../kernel/schema.ts'
 import { type Range, rangeQuery, readRangeOrDays } from '../../../kernel/v3/dates.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
-import { type ActivityRow, readActivity } from './statistics-queries.ts'
+import { ownSources } from '../unsubscribe/unsubscribe.ts'
+import { type ActivityRow, listUnsubscribed, readActivity } from './statistics-queries.ts'
 
 export const statisticsQuery = rangeQuery
 
 const once = { campaignId: Type.Integer(), eventTime: Time }
 const Once = Type.Optional(Type.Array(closed(once)))
 const seen = { count: Type.Integer(), eventTime: Time, ip: orNull(Type.String()) }
-const Left = closed({ ...once, ip: orNull(Type.String()) })
+const left = { eventTime: Time, ip: orNull(Type.String()) }
 
 export const ContactStatistics = closed({
   messagesSent: Once,
@@ -29,7 +30,10 @@ export const ContactStatistics = closed({
   softBounces: Once,
   complaints: Once,
   unsubscriptions: Type.Optional(
-    closed({ userUnsubscription: Type.Array(Left), adminUnsubscription: Type.Array(Left) }),
+    closed({
+      userUnsubscription: Type.Array(closed({ campaignId: Type.Integer(), ...left })),
+      adminUnsubscription: Type.Array(closed(left)),
+    }),
   ),
 })
 
@@ -42,11 +46,12 @@ export function readStatisticsRange(ctx: Ctx, asked: { startDate?: string; endDa
   return readRangeOrDays(ctx, asked, { usual, most })
 }
 
-export async function statisticsOf(ctx: Ctx, email: string | null, range: Range): Promise<ContactStatistics> {
-  if (email === null) return {}
+export async function statisticsOf(ctx: Ctx, contactId: string, range: Range): Promise<ContactStatistics> {
   const settings = await readSettings(ctx)
-  const left = { robots: settings.exclude_robot_activity, proxies: settings.exclude_privacy_proxy_opens }
-  const rows = await readActivity(ctx.db, { accountId: ctx.caller.accountId, email }, range, left)
+  const uncounted = { robots: settings.exclude_robot_activity, proxies: settings.exclude_privacy_proxy_opens }
+  const who = { accountId: ctx.caller.accountId, contactId }
+  const rows = await readActivity(ctx.db, who, range, uncounted)
+  const byAccount = await listUnsubscribed(ctx.db, who, range, ownSources)
   const of = (type: string, bounce: string | null = null) =>
     rows.filter((row) => row.type === type && (bounce === null || (row.bounce_type ?? 'soft') === bounce))
   return {
@@ -60,7 +65,7 @@ export async function statisticsOf(ctx: Ctx, email: string | null, range: Range)
     ...named('hardBounces', of('bounce', 'hard').map(onceOf)),
     ...named('softBounces', of('bounce', 'soft').map(onceOf)),
     ...named('complaints', of('complaint').map(onceOf)),
-    ...leftOf(of('unsubscribe')),
+    ...leftOf(of('unsubscribe'), byAccount),
   }
 }
 
@@ -81,8 +86,9 @@ function clicksOf(rows: ActivityRow[]) {
   }))
 }
 
-function leftOf(rows: ActivityRow[]): Pick<ContactStatistics, 'unsubscriptions'> {
-  if (rows.length === 0) return {}
+function leftOf(rows: ActivityRow[], byAccount: { at: Date }[]): Pick<ContactStatistics, 'unsubscriptions'> {
+  if (rows.length + byAccount.length === 0) return {}
   const userUnsubscription = rows.map((row) => ({ ...onceOf(row), ip: row.ip }))
-  return { unsubscriptions: { userUnsubscription, adminUnsubscription: [] } }
+  const adminUnsubscription = byAccount.map(({ at }) => ({ eventTime: at.toISOString(), ip: null }))
+  return { unsubscriptions: { userUnsubscription, adminUnsubscription } }
 }

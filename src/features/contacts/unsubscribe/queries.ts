@@ -1,6 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { contactOf } from '../contacts/address-queries.ts'
 
 /** An address in the eyes of one account; there may be no contact of it. */
 export type Person = { accountId: string; email: string }
@@ -31,7 +32,6 @@ const Standing = row<StandingRow>({
   status_source: maybe(text),
 })
 
-/** The contact is the one that has the address, or that moved away from it while nobody else has it. */
 export function findStanding(db: Db, { accountId, email }: Person) {
   return db.maybe(
     Standing,
@@ -44,15 +44,7 @@ export function findStanding(db: Db, { accountId, email }: Person) {
              order by h.id desc
              limit 1) as status_source
       from accounts a
-      left join contacts c on c.account_id = a.id
-       and c.id = coalesce((select id from contacts where account_id = ${accountId} and email = ${email}),
-                           (select contact_id
-                              from contact_history
-                             where account_id = ${accountId}
-                               and attribute = 'EMAIL'
-                               and old_value = to_jsonb(${email}::text)
-                             order by id desc
-                             limit 1))
+      left join contacts c on c.account_id = a.id and c.id = ${contactOf({ accountId, email })}
       left join suppressions s on s.account_id = a.id and s.email = coalesce(c.email, ${email})
      where a.id = ${accountId}`,
   )

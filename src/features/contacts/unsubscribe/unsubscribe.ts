@@ -55,7 +55,8 @@ async function listsOf(db: Db, { accountId }: UnsubscribeToken, { contact_id }: 
   return contact_id === null ? [] : listPersonLists(db, { accountId, contactId: contact_id })
 }
 
-const ownSources = ['unsubscribe', 'preferences', 'double opt-in'] as const
+/** What the history calls it when the person changed their status themselves. */
+export const ownSources = ['unsubscribe', 'preferences', 'double opt-in'] as const
 type Source = (typeof ownSources)[number]
 
 /** A contact that was imported onto an address whose person had left has no history of that. */

@@ -119,6 +119,20 @@ describe('the campaign before it', () => {
     assert.deepEqual(await by({ campaign_id: three }), [three, 'explicit'])
     assert.deepEqual((await convert(purchase, (await app.makeAccount()).key)).body.campaign_id, null)
   })
+
+  test('is that of the person, at whichever address they had then', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const campaign = await makeCampaign(db, accountId, 'One')
+    const [old, now] = ['olga@example.com', 'olga-new@example.com']
+    const by = async (address: string) => (await convert({ email: address, amount: 5 }, key)).body.campaign_id
+    await app.call('POST', '/v3/contacts', { key, body: { email: old } })
+    await sendCampaignTo(db, { accountId, campaign, email: old, deliveredAt: daysAgo(2) })
+    assert.equal(await by(old), campaign)
+    await app.call('PUT', `/v3/contacts/${old}`, { key, body: { attributes: { EMAIL: now } } })
+    assert.deepEqual([await by(now), await by(old)], [campaign, campaign])
+    await app.call('POST', '/v3/contacts', { key, body: { email: old } })
+    assert.deepEqual([await by(now), await by(old)], [campaign, null])
+  })
 })
 
 test('a person’s conversions are told, and erased without losing the sums', async () => {

@@ -1,6 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { json, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { addressesOf, contactOf, wasOwn } from '../../contacts/contacts/address-queries.ts'
 
 export type AttributedBy = 'explicit' | 'click' | 'delivery'
 
@@ -54,17 +55,25 @@ const Preceding = row<{ campaign_id: string; attributed_by: 'click' | 'delivery'
 
 type Person = { accountId: string; email: string }
 
-/** The campaign that the person clicked last, or else that reached them last. A robot's clicks are nobody's. */
+/**
+ * The campaign that the person clicked last, or else that reached them last, at whichever address they had then. A
+ * robot's clicks are nobody's.
+ */
 export function findPreceding(db: Db, { accountId, email }: Person, since: Date, at: Date) {
   return db.maybe(
     Preceding,
     sql`
-    with mail as (
-      select id, campaign_id, status, delivered_at, seen
-        from messages
-       where account_id = ${accountId}
-         and recipient = ${email}
-         and campaign_id is not null)
+    with person as materialized (
+      select ${contactOf({ accountId, email })} as id
+    ), own as materialized (
+      ${addressesOf(accountId, sql`(select id from person)`)}
+      union all
+      select ${email}::text, '-infinity', 'infinity' from person where id is null
+    ), mail as (
+      select m.id, m.campaign_id, m.status, m.delivered_at, m.seen
+        from own o
+        join messages m on m.account_id = ${accountId} and ${wasOwn}
+       where m.campaign_id is not null)
     select campaign_id, attributed_by
       from (select m.campaign_id, 'click' as attributed_by, e.at
               from mail m
