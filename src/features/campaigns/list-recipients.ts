@@ -3,7 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { listQuery, ownLimits, pageBySlice } from '../../kernel/v3/paging.ts'
 import { statuses } from '../messages/model.ts'
-import { readProgress } from './progress.ts'
+import { countListed } from './progress.ts'
 import {
   listRecipientEvents,
   listRecipients,
@@ -63,9 +63,8 @@ export async function pageOfRecipients(
     rows.map((row) => row.id),
   )
   const eventsOf = (row: RecipientRow) => events.filter(({ message_id }) => message_id === row.id)
-  const progress = await readProgress(ctx.db, ref)
   return {
-    count: progress[status ?? 'total'],
+    count: await countListed(ctx.db, ref, status ?? 'total'),
     recipients: rows.map((row) => showRecipient(row, eventsOf(row))),
     next_cursor: nextCursor,
   }

@@ -8,3 +8,9 @@ export type { Progress }
 export async function readProgress(db: Db, { accountId, id }: CampaignRef): Promise<Progress> {
   return progressOf(await readCounts(db, { accountId, campaignIds: [String(id)] }))
 }
+
+/** How many recipients can be listed: an erased one is counted on above, but nothing is left to show. */
+export async function countListed(db: Db, { accountId, id }: CampaignRef, state: keyof Progress) {
+  const counts = await readCounts(db, { accountId, campaignIds: [String(id)] })
+  return progressOf(counts)[state] - progressOf(counts, 'erased')[state]
+}

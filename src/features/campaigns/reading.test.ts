@@ -126,6 +126,28 @@ describe('the recipients of a campaign that was sent', () => {
     assert.deepEqual([dora.status, dora.sentAt, dora.events], ['suppressed', null, []])
   })
 
+  test('are counted as far as they can be listed: erased ones stay in the figures alone', async () => {
+    const { accountId, key, id } = await sent()
+    await addMessage({ accountId, id, name: 'emil', status: 'held' })
+    const before = (await shown(key, id)).progress
+    for (const name of ['anna', 'emil']) {
+      const email = `${name}@example.com`
+      const erased = await call(key, 'POST', '/api/v1/contacts/erase', { email, confirm: true })
+      assert.equal(erased.body.erased.messages, 1, erased.text)
+    }
+    const { progress } = await shown(key, id)
+    assert.deepEqual(progress, { ...before, held: 0, cancelled: before.cancelled + 1 })
+    const listed = async (query: string) => {
+      const { body } = await call(key, 'GET', `${base}/${id}/recipients${query}`)
+      assert.equal(body.count, body.recipients.length, query)
+      return body.count
+    }
+    assert.equal(await listed(''), before.total - 2)
+    const byStatus = { delivered: before.delivered - 1, failed: 1, suppressed: 1, held: 0, cancelled: 0 }
+    for (const [status, count] of Object.entries(byStatus))
+      assert.equal(await listed(`?status=${status}`), count, status)
+  })
+
   test('are paged by cursor and by offset, in both directions, and filtered', async () => {
     const { key, id } = await sent()
     const page = async (query: string) => {

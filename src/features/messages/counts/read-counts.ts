@@ -80,10 +80,10 @@ const statuses: Status[] = ['queued', 'held', 'sent', 'delivered', 'failed', 'su
 
 export type Progress = Record<Status, number> & { total: number }
 
-/** How many of a campaign's messages are in each state. */
-export function progressOf(counts: Counts): Progress {
+/** How many of a campaign's messages are in each state; or of those only that were erased. */
+export function progressOf(counts: Counts, of: 'status' | 'erased' = 'status'): Progress {
   const each = Object.fromEntries(
-    statuses.map((status) => [status, counts[`status.${status}`] ?? 0]),
+    statuses.map((status) => [status, counts[`${of}.${status}`] ?? 0]),
   ) as Record<Status, number>
   return { ...each, total: Object.values(each).reduce((sum, n) => sum + n, 0) }
 }
