@@ -6,7 +6,9 @@ import type { CampaignRef } from './queries.ts'
 
 export type VersionRow = {
   variant: string
+  sent: number
   delivered: number
+  bounced: number
   openers: number
   clickers: number
   unsubscribed: number
@@ -18,7 +20,9 @@ export type VersionRow = {
 
 const Version = row<VersionRow>({
   variant: text,
+  sent: int,
   delivered: int,
+  bounced: int,
   openers: int,
   clickers: int,
   unsubscribed: int,
@@ -46,7 +50,9 @@ export function readVersions(db: Db, { accountId, id }: CampaignRef, { robots, p
          and m.campaign_id = ${id}
          and m.variant in ('A', 'B'))
     select variant,
+           ${messagesWith(sql`status in ('sent', 'delivered', 'failed')`)} as sent,
            ${messagesWith(sql`status = 'delivered'`)} as delivered,
+           ${messagesWith(sql`type = 'bounce'`)} as bounced,
            ${messagesWith(sql`type = 'open' and seen`)} as openers,
            ${messagesWith(sql`type = 'click' and by_people`)} as clickers,
            ${messagesWith(sql`type = 'unsubscribe'`)} as unsubscribed,

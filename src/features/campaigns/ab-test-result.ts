@@ -2,9 +2,10 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { reachedOf } from '../messages/counts/rates.ts'
 import { countedBy } from '../messages/counts/read-counts.ts'
 import { readVersions, type VersionRow } from './ab-test-queries.ts'
-import type { CampaignRow } from './campaign-row.ts'
+import { type CampaignRow, inForce } from './campaign-row.ts'
 import { readCampaign, refOf } from './write-campaign.ts'
 
 export const winningVersions = ['notAvailable', 'pending', 'tie', 'A', 'B'] as const
@@ -19,7 +20,8 @@ export async function abTestResult(ctx: Ctx, id: number) {
     'Version A': figure(a),
     'Version B': figure(b),
   })
-  const rate = (name: Figure) => both((version) => percent(version[name], version.delivered))
+  const rate = (name: Figure) => both((version) => percent(version[name], reachedOf(version)))
+  const ofSent = (name: Figure) => both((version) => percent(version[name], version.sent))
   const winner = winnerOf(campaign, a, b)
   const figure = ab_test.winnerCriteria === 'click' ? 'clickers' : 'openers'
   const best = winner === 'B' ? b : a
@@ -27,15 +29,15 @@ export async function abTestResult(ctx: Ctx, id: number) {
     winningVersion: winner,
     winningCriteria: figure === 'clickers' ? 'Click' : 'Open',
     winningSubjectLine: winner === 'A' ? ab_test.subjectA : winner === 'B' ? ab_test.subjectB : '',
-    openRate: percent(best.openers, best.delivered),
-    clickRate: percent(best.clickers, best.delivered),
-    winningVersionRate: percent(best[figure], best.delivered),
+    openRate: percent(best.openers, reachedOf(best)),
+    clickRate: percent(best.clickers, reachedOf(best)),
+    winningVersionRate: percent(best[figure], reachedOf(best)),
     statistics: {
       openers: rate('openers'),
       clicks: rate('clickers'),
       unsubscribed: rate('unsubscribed'),
-      hardBounces: rate('hard_bounces'),
-      softBounces: rate('soft_bounces'),
+      hardBounces: ofSent('hard_bounces'),
+      softBounces: ofSent('soft_bounces'),
       complaints: rate('complaints'),
     },
     clickedLinks: { 'Version A': clicked(a), 'Version B': clicked(b) },
@@ -55,7 +57,9 @@ function versionOf(found: VersionRow[], variant: string): VersionRow {
   return (
     found.find((one) => one.variant === variant) ?? {
       variant,
+      sent: 0,
       delivered: 0,
+      bounced: 0,
       openers: 0,
       clickers: 0,
       unsubscribed: 0,
@@ -67,13 +71,13 @@ function versionOf(found: VersionRow[], variant: string): VersionRow {
   )
 }
 
-/** Where nobody waits for it, the better of the two halves. */
+/** Where nobody waits for it, the better of the two. One that was cancelled before has none, and never will. */
 function winnerOf(campaign: CampaignRow, a: VersionRow, b: VersionRow): (typeof winningVersions)[number] {
-  const { status, winner, ab_test, started_at } = campaign
-  if (started_at === null) return 'notAvailable'
-  if (winner) return winner
-  if (ab_test?.splitRule !== 50 || status !== 'sent') return 'pending'
-  const [rateA, rateB] = [a, b].map((one) => one.openers / Math.max(1, one.delivered))
+  if (campaign.started_at === null) return 'notAvailable'
+  if (campaign.winner) return campaign.winner
+  const status = inForce(campaign)
+  if (status !== 'sent') return status === 'cancelled' ? 'notAvailable' : 'pending'
+  const [rateA, rateB] = [a, b].map((one) => one.openers / Math.max(1, reachedOf(one)))
   if (rateA === rateB) return 'tie'
   return (rateA ?? 0) > (rateB ?? 0) ? 'A' : 'B'
 }

@@ -99,3 +99,7 @@ export const Campaign = row<CampaignRow>({
   sent_at: maybe(time),
   held_reason: maybe(text),
 })
+
+/** What it was before it was put into the archive. */
+export const inForce = ({ status, was_status }: Pick<CampaignRow, 'status' | 'was_status'>) =>
+  status === 'archive' ? was_status : status

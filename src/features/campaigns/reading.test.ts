@@ -105,6 +105,35 @@ describe('the statistics of a campaign', () => {
     const plain = await create(key)
     assert.equal((await call(key, 'GET', `${base}/${plain}/abTestCampaignResult`)).status, 400)
   })
+
+  test('share bounces of an A/B test by what was sent, and the rest by who could read it', async () => {
+    const { accountId, key } = await shop([])
+    const id = await create(key, { abTesting: true, subjectA: 'One', subjectB: 'Two', splitRule: 50 })
+    const result = async () => (await call(key, 'GET', `${base}/${id}/abTestCampaignResult`)).body
+    await put(id, 'in_process')
+    assert.equal((await result()).winningVersion, 'pending')
+    for (const [name, variant, status] of [
+      ...[1, 2, 3].map((n) => [`a${n}`, 'A', 'failed'] as const),
+      ['a4', 'A', 'sent'],
+      ['b1', 'B', 'failed'],
+      ['b2', 'B', 'sent'],
+      ['b3', 'B', 'sent'],
+    ] as const) {
+      const message = await addMessage({ accountId, id, name, variant, status })
+      if (status === 'failed') await addEvent(accountId, message, 'bounce', { bounce_type: 'hard' })
+      if (name === 'b2') await addEvent(accountId, message, 'open', { classification: 'human' })
+    }
+    await put(id, 'sent')
+    const { winningVersion, winningVersionRate, statistics } = await result()
+    assert.deepEqual([winningVersion, winningVersionRate], ['B', '50%'])
+    assert.deepEqual(statistics.openers, { 'Version A': '0%', 'Version B': '50%' })
+    assert.deepEqual(statistics.hardBounces, { 'Version A': '75%', 'Version B': '33.33%' })
+    await put(id, 'cancelled')
+    assert.equal((await result()).winningVersion, 'notAvailable')
+    const archived = await call(key, 'PUT', `${base}/${id}/status`, { status: 'archive' })
+    assert.equal(archived.status, 204, archived.text)
+    assert.equal((await result()).winningVersion, 'notAvailable')
+  })
 })
 
 describe('the recipients of a campaign that was sent', () => {

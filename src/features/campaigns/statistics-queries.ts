@@ -22,6 +22,7 @@ export type StatisticsRow = {
   sent: number
   delivered: number
   deferred: number
+  bounced: number
   hard_bounces: number
   soft_bounces: number
   complaints: number
@@ -40,6 +41,7 @@ const Statistics = row<StatisticsRow>({
   sent: int,
   delivered: int,
   deferred: int,
+  bounced: int,
   hard_bounces: int,
   soft_bounces: int,
   complaints: int,
@@ -87,6 +89,7 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, block, 
            ${messagesWith(sql`m.status in ('sent', 'delivered', 'failed')`)} as sent,
            ${messagesWith(sql`m.status = 'delivered'`)} as delivered,
            ${events(sql`e.type = 'deferred'`)} as deferred,
+           ${messagesWith(sql`e.type = 'bounce'`)} as bounced,
            ${messagesWith(isBounce('hard'))} as hard_bounces,
            ${messagesWith(isBounce('soft'))} as soft_bounces,
            ${messagesWith(sql`e.type = 'complaint'`)} as complaints,

@@ -4,6 +4,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { closed } from '../../kernel/schema.ts'
 import { dayOf, type Range } from '../../kernel/v3/dates.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { reachedOf } from '../messages/counts/rates.ts'
 import {
   type Counted,
   type Counts,
@@ -82,9 +83,12 @@ async function readBlock(ctx: Ctx, campaignIds: string[], block: Block): Promise
 
 function rowOf(group: string, counts: Counts, counted: Counted): StatisticsRow {
   const [campaign_id = '', part = ''] = group.split(' ')
-  const { sent, delivered, deferred, complaints, unsubscriptions, ...tally } = tallyOf(counts, counted)
+  const { sent, delivered, deferred, bounced, complaints, unsubscriptions, ...tally } = tallyOf(
+    counts,
+    counted,
+  )
   return {
-    ...{ campaign_id, part, sent, delivered, deferred, complaints, unsubscriptions },
+    ...{ campaign_id, part, sent, delivered, deferred, bounced, complaints, unsubscriptions },
     hard_bounces: tally.hardBounces,
     soft_bounces: tally.softBounces,
     opens: tally.opens.total,
@@ -157,11 +161,11 @@ function devicesOf(rows: StatisticsRow[]): Statistics['statsByDevice'] {
 }
 
 function figuresOf(row: StatisticsRow | undefined): Static<typeof Figures> {
-  const delivered = row?.delivered ?? 0
-  const rate = (count: number) => (delivered === 0 ? 0 : Math.round((count * 10_000) / delivered) / 100)
+  const reached = row ? reachedOf(row) : 0
+  const rate = (count: number) => (reached === 0 ? 0 : Math.round((count * 10_000) / reached) / 100)
   return {
     sent: row?.sent ?? 0,
-    delivered,
+    delivered: row?.delivered ?? 0,
     viewed: row?.opens ?? 0,
     uniqueViews: row?.unique_opens ?? 0,
     clickers: row?.clicks ?? 0,

@@ -15,7 +15,7 @@ import { readWindow, Window, windowQuery } from './window.ts'
 const Count = Type.Integer()
 const Text = Type.String()
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-const Rate = orNull(Type.Number({ description: 'Between 0 and 1; null: of nothing' }))
+const Rate = orNull(Type.Number({ description: 'Between 0 and 1; null: of nothing, or nobody tells' }))
 const Seen = closed({ total: Count, unique: Type.Integer({ description: 'Messages' }) })
 const Filtered = closed(
   { privacy_proxy_opens: Count, robot_opens: Count, robot_clicks: Count },

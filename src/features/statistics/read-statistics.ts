@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { readDomainRows } from '../messages/counts/queries.ts'
+import { areDeliveriesKnown, reachedOf } from '../messages/counts/rates.ts'
 import { countedBy, readCounts, readCountsBy, type Tally, tallyOf } from '../messages/counts/read-counts.ts'
 import { findCampaign, type RevenueRow, sumRevenue } from './queries.ts'
 import type { Window } from './window.ts'
@@ -31,7 +32,10 @@ export const mostDomains = 1_000
 
 export async function readDeliverability(ctx: Ctx, { days }: Window) {
   const rows = await readDomainRows(ctx.db, ctx.caller.accountId, days, mostDomains)
-  return rows.map((row) => ({ ...row, delivery_rate: rateOf(row.delivered, row.sent) }))
+  return rows.map((row) => {
+    const bounced = row.hard_bounces + row.soft_bounces
+    return { ...row, delivery_rate: deliveryRate({ ...row, bounced }) }
+  })
 }
 
 export type EngagementFilter = { listId?: number; tag?: string; source?: string }
@@ -82,17 +86,22 @@ export async function readCampaignStats(ctx: Ctx, id: number) {
   }
 }
 
-function ratesOf({ sent, delivered, bounced, opens, clicks, unsubscriptions, complaints }: Tally) {
+function ratesOf(tally: Tally) {
+  const { sent, bounced, opens, clicks, unsubscriptions, complaints } = tally
+  const reached = reachedOf(tally)
   return {
-    delivery: rateOf(delivered, sent),
+    delivery: deliveryRate(tally),
     bounce: rateOf(bounced, sent),
-    open: rateOf(opens.unique, delivered),
-    click: rateOf(clicks.unique, delivered),
+    open: rateOf(opens.unique, reached),
+    click: rateOf(clicks.unique, reached),
     click_to_open: rateOf(clicks.unique, opens.unique),
-    unsubscription: rateOf(unsubscriptions, delivered),
-    complaint: rateOf(complaints, delivered),
+    unsubscription: rateOf(unsubscriptions, reached),
+    complaint: rateOf(complaints, reached),
   }
 }
+
+const deliveryRate = (of: Pick<Tally, 'sent' | 'delivered' | 'bounced'>) =>
+  areDeliveriesKnown(of) ? rateOf(of.delivered, of.sent) : null
 
 /** Between 0 and 1 with four decimals; null where there is nothing to divide by. */
 function rateOf(part: number, whole: number): number | null {

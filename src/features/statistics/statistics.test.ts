@@ -135,6 +135,31 @@ describe('of a campaign', () => {
     assert.equal((await app.call('GET', `/api/v1/campaigns/${campaign}/stats`, { key: another })).status, 404)
   })
 
+  test('of which nobody tells deliveries: rates are of what was sent and did not bounce', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const campaign = await makeCampaign(db, accountId, 'Spring', 3)
+    const of = { accountId, campaign, deliveredAt: new Date(), status: 'sent' as const }
+    await sendCampaignTo(db, { ...of, email: 'a@x.example', events: [['open', { classification: 'human' }]] })
+    await sendCampaignTo(db, { ...of, email: 'b@x.example', events: [['unsubscribe', {}]] })
+    const bounced: [string, object][] = [['bounce', { bounce_type: 'hard' }]]
+    await sendCampaignTo(db, { ...of, email: 'c@y.example', status: 'failed', events: bounced })
+    const { rates, delivered } = await get(`/api/v1/campaigns/${campaign}/stats`, key)
+    assert.equal(delivered, 0)
+    assert.deepEqual(rates, {
+      ...{ delivery: null, bounce: 0.3333, open: 0.5, click: 0, click_to_open: 0 },
+      ...{ unsubscription: 0.5, complaint: 0 },
+    })
+    const { globalStats, statsByDomain } = await get(`/v3/emailCampaigns/${campaign}/statistics`, key)
+    assert.deepEqual([globalStats.opensRate, globalStats.trackableViewsRate], [50, 50])
+    assert.equal(statsByDomain['x.example'].opensRate, 50)
+    const { data } = await get('/api/v1/stats/deliverability', key)
+    const shown = data.map((one: Record<string, unknown>) => [one.recipient_domain, one.delivery_rate])
+    assert.deepEqual(shown, [
+      ['x.example', null],
+      ['y.example', 0],
+    ])
+  })
+
   test('that does not exist, and bad windows and filters are refused', async () => {
     const refused = async (path: string) => {
       const { status, body } = await app.call('GET', `/api/v1/${path}`)

@@ -7,7 +7,7 @@ import { closed, words } from '../../../kernel/schema.ts'
 import { given, optional, storable } from '../../../kernel/v3/lenient.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
 import { readAuthors, writeToAuthors } from '../authors.ts'
-import type { CampaignRow } from '../campaign-row.ts'
+import { type CampaignRow, inForce } from '../campaign-row.ts'
 import { wrongState } from '../start-campaign.ts'
 import { wholeStatistics } from '../statistics.ts'
 import { readCampaign } from '../write-campaign.ts'
@@ -43,9 +43,11 @@ export async function sendReport(ctx: Ctx, id: number, asked: Static<typeof Repo
 }
 
 /** Sent, or being sent; one that is interrupted still is. */
-function hasFigures({ status, was_status, started_at }: CampaignRow): boolean {
-  const inForce = status === 'archive' ? was_status : status
-  return inForce === 'sent' || inForce === 'in_process' || (inForce === 'suspended' && started_at !== null)
+function hasFigures(campaign: CampaignRow): boolean {
+  const status = inForce(campaign)
+  return (
+    status === 'sent' || status === 'in_process' || (status === 'suspended' && campaign.started_at !== null)
+  )
 }
 
 type Written = { campaign: CampaignRow; report: WrittenReport; recipient: Address }

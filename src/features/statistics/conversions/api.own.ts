@@ -12,8 +12,8 @@ export const createConversion = operation({
   area: 'Campaigns',
   summary: 'Put a purchase or a sign-up down to the campaign before it',
   description:
-    'Without campaign_id: the campaign that the address clicked last, or else that was delivered to it last, in the ' +
-    '30 days before. The same external_id twice counts once, and is answered with 200.',
+    'Without campaign_id: the campaign that the address clicked last, or else that was delivered (or sent without ' +
+    'a bounce) to it last, in the 30 days before. The same external_id twice counts once, and is answered with 200.',
   scope: null,
   effect: 'change',
   body: closed({

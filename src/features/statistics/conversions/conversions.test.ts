@@ -117,6 +117,12 @@ describe('the campaign before it', () => {
     await sendCampaignTo(db, { accountId, campaign: one, email, deliveredAt: daysAgo(40), click })
     assert.deepEqual(await by(), [one, 'click'])
     assert.deepEqual(await by({ campaign_id: three }), [three, 'explicit'])
+    const other = { email: 'eve@example.com' }
+    const untold = { accountId, ...other, deliveredAt: daysAgo(2), campaign: two }
+    await sendCampaignTo(db, { ...untold, status: 'failed', events: [['bounce', { bounce_type: 'soft' }]] })
+    assert.deepEqual(await by(other), [null, null])
+    await sendCampaignTo(db, { ...untold, status: 'sent' })
+    assert.deepEqual(await by(other), [two, 'delivery'], 'not every upstream tells of deliveries')
     assert.deepEqual((await convert(purchase, (await app.makeAccount()).key)).body.campaign_id, null)
   })
 

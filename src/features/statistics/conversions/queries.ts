@@ -57,7 +57,7 @@ type Person = { accountId: string; email: string }
 
 /**
  * The campaign that the person clicked last, or else that reached them last, at whichever address they had then. A
- * robot's clicks are nobody's.
+ * robot's clicks are nobody's. What was sent and did not bounce reached them: not every upstream tells of deliveries.
  */
 export function findPreceding(db: Db, { accountId, email }: Person, since: Date, at: Date) {
   return db.maybe(
@@ -70,7 +70,7 @@ export function findPreceding(db: Db, { accountId, email }: Person, since: Date,
       union all
       select ${email}::text, '-infinity', 'infinity' from person where id is null
     ), mail as (
-      select m.id, m.campaign_id, m.status, m.delivered_at, m.seen
+      select m.id, m.campaign_id, m.status, coalesce(m.delivered_at, m.sent_at) as reached_at, m.seen
         from own o
         join messages m on m.account_id = ${accountId} and ${wasOwn}
        where m.campaign_id is not null)
@@ -82,7 +82,7 @@ export function findPreceding(db: Db, { accountId, email }: Person, since: Date,
                and e.type = 'click'
                and e.data ->> 'classification' is distinct from 'robot'
             union all
-            select campaign_id, 'delivery', delivered_at from mail where status = 'delivered') preceding
+            select campaign_id, 'delivery', reached_at from mail where status in ('sent', 'delivered')) preceding
      where at between ${since} and ${at}
      order by attributed_by, at desc
      limit 1`,
