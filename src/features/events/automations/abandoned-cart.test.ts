@@ -3,7 +3,6 @@ import { describe, test } from 'node:test'
 import { json, row } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { openRunning, step } from '../fixtures/running.ts'
-import { cancelCarts } from './cancel-carts.ts'
 
 const { app, api, declare, now, pass, subjects } = await openRunning()
 const { db } = app.pools
@@ -130,13 +129,38 @@ describe('a cart', () => {
     for (const { key } of [mine, theirs]) await leave(key, 'a@example.com')
     await leave(mine.key, 'b@example.com')
     await pass(60)
-    const stopped = await cancelCarts(db, { accountId: mine.accountId, email: 'A@example.com', at: now() })
-    assert.equal(stopped, 1)
+    const bought = await api('POST', '/api/v1/campaigns/conversion', mine.key, {
+      email: 'A@example.com',
+      amount: 1,
+    })
+    assert.equal(bought.status, 201, bought.text)
     await pass(23 * 60)
     assert.equal((await subjects(mine.key, 'a@example.com')).length, 1)
     assert.equal((await subjects(mine.key, 'b@example.com')).length, 2)
     assert.equal((await subjects(theirs.key, 'a@example.com')).length, 2)
     assert.equal((await leave(mine.key, 'a@example.com')).status, 202)
+  })
+
+  test('is not ended by a purchase before it; its run ends when the purchase is told', async () => {
+    const { key } = await withSender()
+    await leave(key, 'a@example.com')
+    const left = now()
+    await pass(30)
+    const buy = (at: Date) =>
+      api('POST', '/api/v1/campaigns/conversion', key, {
+        email: 'a@example.com',
+        amount: 1,
+        at: at.toISOString(),
+      })
+    const run = async () => {
+      const { status, reason, ended_at } = (await api('GET', '/api/v1/automations/runs', key)).body.data[0]
+      return { status, reason, ended_at }
+    }
+    await buy(new Date(left.getTime() - 1000))
+    assert.deepEqual(await run(), { status: 'running', reason: null, ended_at: null })
+    // Of the same second.
+    await buy(left)
+    assert.deepEqual(await run(), { status: 'stopped', reason: 'purchase', ended_at: now().toISOString() })
   })
 
   test('of somebody who must not be written to is refused', async () => {

@@ -3,28 +3,39 @@ import type { Db } from '../../../kernel/db.ts'
 import { json, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
-/** The address in its normal form. */
-export function stopCarts(db: Db, { accountId, email, at }: { accountId: string; email: string; at: Date }) {
+/** The address in its normal form, the moment of the purchase, and when it was told. */
+export type Buyer = { accountId: string; email: string; at: Date; now: Date }
+
+/** Those of carts that were left before; whoever tells the purchase may know its time by the second only. */
+export function stopCarts(db: Db, { accountId, email, at, now }: Buyer) {
   return db.run(sql`
     update automation_runs
-       set status = 'stopped', reason = 'purchase', ended_at = ${at}
+       set status = 'stopped', reason = 'purchase', ended_at = ${now}
      where account_id = ${accountId}
        and (email = ${email}
             or contact_id = (select id from contacts where account_id = ${accountId} and email = ${email}))
        and cart_id is not null
+       and date_trunc('second', started_at) <= ${at}
        and status in ('running', 'paused')`)
 }
 
 type EventRun = { id: string; contactId: string; name: string; properties: Record<string, unknown> }
 type Start = { accountId: string; mode: 'live' | 'test'; at: Date }
 
-/** The messages of a test key go nowhere, whatever the automation; and those of a test automation neither. */
+/**
+ * The messages of a test key go nowhere, whatever the automation; and those of a test automation neither. Of somebody
+ * who is unsubscribed the run ends where it begins, so that there is a trace of it.
+ */
 export function startEventRuns(db: Db, { accountId, mode, at }: Start, events: EventRun[]) {
   return db.run(sql`
     insert into automation_runs
-      (account_id, automation_id, contact_id, email, event_id, context, schedule, due_at, key_id, mode, started_at)
+      (account_id, automation_id, contact_id, email, event_id, context, schedule, due_at, key_id, mode, started_at,
+       status, reason, ended_at)
     select a.account_id, a.id, c.id, c.email, e.id, e.properties, s.schedule, s.schedule[1], a.key_id,
-           case when a.mode = 'test' then 'test' else ${mode} end, ${at}
+           case when a.mode = 'test' then 'test' else ${mode} end, ${at}::timestamptz,
+           case c.status when 'subscribed' then 'running' else 'stopped' end,
+           case when c.status <> 'subscribed' then 'unsubscribed' end,
+           case when c.status <> 'subscribed' then ${at}::timestamptz end
       from json_to_recordset(${JSON.stringify(events)}::json)
            as e (id uuid, "contactId" bigint, name text, properties jsonb)
       join automations a on a.account_id = ${accountId} and a.event_name = e.name
@@ -32,7 +43,6 @@ export function startEventRuns(db: Db, { accountId, mode, at }: Start, events: E
       join contacts c on c.account_id = a.account_id and c.id = e."contactId"
      cross join lateral (select schedule_of(a.offsets, ${at}) as schedule) s
      where c.email is not null
-       and c.status = 'subscribed'
     on conflict (account_id, event_id, automation_id) where event_id is not null do nothing`)
 }
 

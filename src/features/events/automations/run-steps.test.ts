@@ -157,6 +157,19 @@ describe('a run stops', () => {
     )
   })
 
+  test('where it begins when its person has left before, and leaves a trace', async () => {
+    const { key } = await app.makeAccount()
+    await declare(key, onEvent('a', step(0, 'One')))
+    const email = 'anna@example.com'
+    await api('POST', '/v3/contacts', key, { email, emailBlacklisted: true })
+    await happened(key, 'a', email)
+    await pass(0)
+    assert.deepEqual(await subjects(key, email), [])
+    const [run] = (await api('GET', '/api/v1/automations/runs', key)).body.data
+    assert.deepEqual([run.status, run.reason, run.steps_done], ['stopped', 'unsubscribed', 0])
+    assert.deepEqual([run.email, run.ended_at], [email, run.started_at])
+  })
+
   test('when its automation is deleted', async () => {
     const { accountId, key } = await app.makeAccount()
     const id = await declare(key, onEvent('a', step(0, 'One'), step(10, 'Two')))
@@ -239,4 +252,27 @@ describe('a run waits', () => {
     assert.equal((await sentIn(accountId)).length, 2)
     assert.deepEqual(new Set((await runsOf(accountId)).map(({ status }) => status)), new Set(['finished']))
   })
+})
+
+test('what is told to transactional webhooks is in the reports and in the log too', async () => {
+  const { accountId, key } = await app.makeAccount()
+  const webhook = { url: 'https://shop.example/hook', events: ['request'] }
+  assert.equal((await api('POST', '/v3/webhooks', key, webhook)).status, 201)
+  await declare(key, onEvent('a', step(0, 'One')))
+  await happened(key, 'a', 'anna@example.com')
+  await pass(0)
+  const [told] = await db.many(
+    row<{ event: string }>({ event: text }),
+    sql`select event from webhook_queue where account_id = ${accountId}`,
+  )
+  assert.equal(told?.event, 'request')
+  const read = async (path: string) => (await api('GET', `/v3/smtp/${path}`, key)).body
+  assert.equal((await read('statistics/aggregatedReport')).requests, 1)
+  assert.equal((await read('statistics/reports?days=1')).reports[0].requests, 1)
+  const { events } = await read('statistics/events?email=anna@example.com')
+  assert.deepEqual(
+    events.map(({ event, subject }: Record<string, string>) => [event, subject]),
+    [['requests', 'One']],
+  )
+  assert.equal((await read('emails?email=anna@example.com')).count, 1)
 })

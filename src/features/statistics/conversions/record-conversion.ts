@@ -3,8 +3,8 @@ import { collector } from '../../../kernel/collect.ts'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { findCampaign } from '../../campaigns/queries.ts'
 import { cancelCarts } from '../../events/automations/cancel-carts.ts'
-import { findCampaign } from '../queries.ts'
 import { readAmount, readCurrency } from './amount.ts'
 import {
   type AttributedBy,
@@ -44,7 +44,7 @@ export async function recordConversion(
   })
   // Another call with the same identifier was quicker.
   if (!made) return recordConversion(ctx, given)
-  if (type === 'purchase') await cancelCarts(ctx.db, { accountId, email, at })
+  if (type === 'purchase') await cancelCarts(ctx.db, { accountId, email, at, now: ctx.now })
   return { isNew: true, conversion: made }
 }
 
@@ -89,7 +89,7 @@ async function attribute(
   given: number | undefined,
 ): Promise<Attribution> {
   if (given !== undefined) {
-    if (await findCampaign(db, accountId, String(given)))
+    if (await findCampaign(db, { accountId, id: given }))
       return { campaignId: String(given), attributedBy: 'explicit' }
     throw invalidParameter({ message: `There is no campaign ${given}.`, param: 'campaign_id' })
   }
