@@ -61,6 +61,13 @@ describe('sendNow', () => {
     assert.equal(found.status, 'in_process')
     assert.equal(found.mode, 'live')
     assert.ok(found.key_id && found.started_at)
+    const { progress, statistics } = (await call(key, 'GET', `${base}/${id}`)).body
+    assert.deepEqual(
+      [progress.total, progress.queued, statistics.remaining],
+      [4, 4, 4],
+      'not taken for finished',
+    )
+    assert.equal((await call(key, 'GET', `/api/v1/campaigns/${id}/stats`)).body.recipients, 4)
     const again = await post('sendNow', { confirm: true })
     assert.deepEqual([again.status, again.body.code], [400, 'invalid_parameter'])
     assert.match(again.body.message, /in_process/)

@@ -1,6 +1,8 @@
 import type { Db } from '../../kernel/db.ts'
 import { type Progress, progressOf, readCounts } from '../messages/counts/read-counts.ts'
+import { type CampaignRow, inForce } from './campaign-row.ts'
 import type { CampaignRef } from './queries.ts'
+import { countRecipients } from './recipients-queries.ts'
 
 export type { Progress }
 
@@ -13,4 +15,13 @@ export async function readProgress(db: Db, { accountId, id }: CampaignRef): Prom
 export async function countListed(db: Db, { accountId, id }: CampaignRef, state: keyof Progress) {
   const counts = await readCounts(db, { accountId, campaignIds: [String(id)] })
   return progressOf(counts)[state] - progressOf(counts, 'erased')[state]
+}
+
+/** Until those whom a send is for are written down, all of them wait: nobody is to take it for finished. */
+export async function progressFrom(db: Db, campaign: CampaignRow): Promise<Progress> {
+  const { account_id: accountId, id, recipients, frozen_at, started_at } = campaign
+  const counted = await readProgress(db, { accountId, id })
+  if (inForce(campaign) !== 'in_process' || frozen_at !== null || counted.total > 0) return counted
+  const { total } = await countRecipients(db, accountId, recipients, started_at ?? undefined)
+  return { ...counted, queued: total, total }
 }

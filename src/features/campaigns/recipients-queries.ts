@@ -159,17 +159,18 @@ const Counts = row<RecipientCounts & { last: string | null }>({
 // One statement for a list of a million would outlast the time that a statement has.
 const step = 50_000
 
-/** Who is both unsubscribed and suppressed counts as unsubscribed. */
+/** Who is both unsubscribed and suppressed counts as unsubscribed. Given a time, who joined later does not count. */
 export async function countRecipients(
   db: Db,
   accountId: string,
   recipients: Recipients,
+  joinedBy?: Date,
 ): Promise<RecipientCounts> {
   const resolved = await resolveRecipients(db, accountId, recipients)
   const sum = { total: 0, sendable: 0, suppressed: 0, unsubscribed: 0 }
   let after: string | null = '0'
   while (after !== null) {
-    const found = await countAfter(db, recipientRows(accountId, resolved), after)
+    const found = await countAfter(db, recipientRows(accountId, resolved, joinedBy), after)
     sum.total += found.total
     sum.sendable += found.sendable
     sum.suppressed += found.suppressed

@@ -13,7 +13,7 @@ import {
   tallyOf,
 } from '../messages/counts/read-counts.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { type Progress, readProgress } from './progress.ts'
+import { type Progress, progressFrom } from './progress.ts'
 import { type Block, countMirrorVisits, readStatistics, type StatisticsRow } from './statistics-queries.ts'
 
 const Figure = Type.Integer()
@@ -204,7 +204,7 @@ export async function wholeStatistics(
   asked: readonly Block[],
 ): Promise<{ statistics: Statistics; progress: Progress }> {
   const of = await statisticsOf(ctx, [campaign], asked)
-  const progress = await readProgress(ctx.db, { accountId: ctx.caller.accountId, id: campaign.id })
+  const progress = await progressFrom(ctx.db, campaign)
   const statistics = of.get(campaign.id) ?? assembled(() => [])
   return { statistics: { ...statistics, remaining: progress.queued + progress.held }, progress }
 }

@@ -162,5 +162,6 @@ export const getCampaignStats = operation({
       { description: 'In the currency of most conversions' },
     ),
     revenue_by_currency: Type.Array(closed(Money)),
+    conversions: closed({ purchase: Count, signup: Count }, { description: 'With an amount or without' }),
   }),
 }).run((ctx, { params }) => readCampaignStats(ctx, params.id))

@@ -3,15 +3,6 @@ import { int, maybe, row, text } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { Days } from '../messages/counts/queries.ts'
 
-const Campaign = row<{ status: string; total: number | null }>({ status: text, total: maybe(int) })
-
-export function findCampaign(db: Db, accountId: string, id: string) {
-  return db.maybe(
-    Campaign,
-    sql`select status, total from campaigns where account_id = ${accountId} and id = ${id}`,
-  )
-}
-
 export type RevenueRow = {
   campaign_id: string | null
   campaign_name: string | null
@@ -45,5 +36,19 @@ export function sumRevenue(db: Db, { accountId, days, campaignId }: Of) {
        ${when(campaignId, (id) => sql`and s.campaign_id = ${id}`)}
      group by 1, 2, 3
      order by 1 nulls last, 5 desc, 3`,
+  )
+}
+
+const Conversions = row<{ purchase: number; signup: number }>({ purchase: int, signup: int })
+
+export function countConversions(db: Db, accountId: string, campaignId: string) {
+  return db.one(
+    Conversions,
+    sql`
+    select count(*) filter (where type = 'purchase')::int as purchase,
+           count(*) filter (where type = 'signup')::int as signup
+      from conversions
+     where account_id = ${accountId}
+       and campaign_id = ${campaignId}`,
   )
 }

@@ -2,10 +2,12 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { progressFrom } from '../campaigns/progress.ts'
+import { findCampaign } from '../campaigns/queries.ts'
 import { readDomainRows } from '../messages/counts/queries.ts'
 import { areDeliveriesKnown, reachedOf } from '../messages/counts/rates.ts'
 import { countedBy, readCounts, readCountsBy, type Tally, tallyOf } from '../messages/counts/read-counts.ts'
-import { findCampaign, type RevenueRow, sumRevenue } from './queries.ts'
+import { countConversions, type RevenueRow, sumRevenue } from './queries.ts'
 import type { Window } from './window.ts'
 
 /** By the month that the messages were to leave in, the earliest first. */
@@ -62,7 +64,7 @@ const money = ({ amount, count, currency }: RevenueRow) => ({ amount: Number(amo
 
 export async function readCampaignStats(ctx: Ctx, id: number) {
   const [accountId, campaignId] = [ctx.caller.accountId, String(id)]
-  const campaign = await findCampaign(ctx.db, accountId, campaignId)
+  const campaign = await findCampaign(ctx.db, { accountId, id })
   if (!campaign) throw notFound({ message: `There is no campaign ${id}.` })
   const counts = await readCounts(ctx.db, { accountId, campaignIds: [campaignId] })
   const revenue = (await sumRevenue(ctx.db, { accountId, days: {}, campaignId })).map(money)
@@ -70,7 +72,7 @@ export async function readCampaignStats(ctx: Ctx, id: number) {
   return {
     campaign_id: id,
     status: campaign.status,
-    recipients: campaign.total ?? 0,
+    recipients: campaign.total ?? (await progressFrom(ctx.db, campaign)).total,
     sent: tally.sent,
     delivered: tally.delivered,
     hard_bounces: tally.hardBounces,
@@ -83,6 +85,7 @@ export async function readCampaignStats(ctx: Ctx, id: number) {
     rates: ratesOf(tally),
     revenue: revenue[0] ?? { amount: 0, count: 0, currency: null },
     revenue_by_currency: revenue,
+    conversions: await countConversions(ctx.db, accountId, campaignId),
   }
 }
 

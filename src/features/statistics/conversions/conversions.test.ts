@@ -33,6 +33,10 @@ describe('recording a conversion', () => {
     const { body } = await app.call('GET', `/api/v1/campaigns/${campaign}/stats`, { key })
     assert.deepEqual(body.revenue, { amount: 1234568.19, count: 3, currency: 'EUR' })
     assert.equal(body.revenue_by_currency.length, 2)
+    assert.deepEqual(body.conversions, { purchase: 4, signup: 0 })
+    assert.equal((await convert({ ...mine, type: 'signup' }, key)).status, 201)
+    const after = (await app.call('GET', `/api/v1/campaigns/${campaign}/stats`, { key })).body
+    assert.deepEqual([after.conversions, after.revenue], [{ purchase: 4, signup: 1 }, body.revenue])
     assert.deepEqual(await revenue(key, `?until=${when(2)}`), [])
     assert.deepEqual(await revenue((await app.makeAccount()).key), [])
   })
