@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
+import { sql } from '../../kernel/sql.ts'
 import { env, keys } from '../contacts/unsubscribe/fixtures/people.ts'
 import {
   addMessage,
@@ -55,6 +56,32 @@ describe('sendTest', async () => {
     assert.deepEqual([found.testSent, found.status, found.progress.total], [true, 'draft', 0])
     const messages = (await app.call('GET', '/api/v1/messages?to=anna@example.com')).body.data
     assert.deepEqual([messages[0].source, messages[0].campaign_id], ['campaign', null])
+  })
+
+  test('is no traffic: in no figures, reports or webhooks, and without the tag', async () => {
+    const { key } = await app.makeAccount()
+    const ask = async (path: string) => (await app.call('GET', path, { key })).body
+    const webhook = { url: 'https://shop.example/hook', events: ['request', 'delivered'] }
+    assert.equal((await app.call('POST', '/v3/webhooks', { key, body: webhook })).status, 201)
+    const made = await app.call('POST', base, { key, body: { ...campaign, tag: 'spring' } })
+    const body = { emailTo: ['eve@example.com'] }
+    assert.equal((await app.call('POST', `${base}/${made.body.id}/sendTest`, { key, body })).status, 204)
+    const mail = await until(async () => {
+      const [found] = (await ask('/api/v1/messages')).data
+      return found?.status === 'delivered' && found
+    }, 'the test to be delivered')
+    assert.deepEqual([mail.subject, mail.tag], ['[TEST] Hello', null])
+    const engagement = await ask('/api/v1/stats/engagement')
+    assert.deepEqual([engagement.sent, engagement.delivered], [0, 0])
+    assert.deepEqual((await ask('/api/v1/stats/deliverability')).data, [])
+    const { requests, delivered } = await ask('/v3/smtp/statistics/aggregatedReport')
+    assert.deepEqual([requests, delivered], [0, 0])
+    assert.deepEqual((await ask('/v3/smtp/statistics/events')).events, [])
+    const queued = await app.pools.db.run(sql`
+      -- all accounts: the test made one webhook
+      select from webhook_queue`)
+    assert.equal(queued, 0)
+    assert.equal((await ask('/api/v1/usage')).day.sent, 1)
   })
 
   test('warns of nothing where the template has its link', async () => {

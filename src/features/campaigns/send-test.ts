@@ -40,7 +40,7 @@ export async function sendTest(
   }
   await writeToAuthors(
     ctx,
-    rendered.map((one) => ({ ...testOf(ctx, campaign, one), attachments })),
+    rendered.map((one) => ({ ...testOf(ctx, one), attachments })),
   )
   await markTestSent(ctx.db, refOf(ctx, campaign.id))
   return rendered.some(({ isFooterAdded }) => isFooterAdded)
@@ -60,7 +60,7 @@ export async function attributesOf({ db, caller }: Ctx, email: string): Promise<
   return found ? { ...found.attributes, SMS: found.sms ?? undefined } : {}
 }
 
-function testOf(ctx: Ctx, { tag }: CampaignRow, rendered: RenderedCampaign): Omit<Outgoing, 'attachments'> {
+function testOf(ctx: Ctx, rendered: RenderedCampaign): Omit<Outgoing, 'attachments'> {
   const { from, to, replyTo, html, text, headers } = rendered
   return {
     caller: ctx.caller,
@@ -71,7 +71,7 @@ function testOf(ctx: Ctx, { tag }: CampaignRow, rendered: RenderedCampaign): Omi
     recipient: to,
     subject: `[TEST] ${rendered.subject}`,
     parts: { from, to: [to], replyTo, html, text, headers },
-    tags: tag === null ? [] : [tag],
+    tags: [],
     metadata: { test: 'true' },
     messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,
     track: { opens: false, clicks: false },

@@ -46,7 +46,13 @@ export function insertMessages(db: Db, messages: NewMessage[]) {
              "recipientName", subject, tags ->> 0,
              case when tags is not null then array(select json_array_elements_text(tags)) end, metadata,
              "templateId", "batchId", "automationId", "messageId", "createdAt", "scheduledAt"
-        from given)
+        from given),
+    tagged as (
+      insert into message_tags (account_id, tag, message_id)
+      select "accountId", t.tag, id
+        from given, json_array_elements_text(tags) with ordinality as t (tag, n)
+       where t.n > 1 and t.tag <> tags ->> 0
+      on conflict do nothing)
     insert into delivery_queue (message_id, account_id, lane, due_at)
     select id, "accountId", lane, coalesce("scheduledAt", "createdAt") from given where status = 'queued'`)
 }

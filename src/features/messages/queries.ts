@@ -64,20 +64,43 @@ export function findMessage(db: Db, accountId: string, id: string) {
 export type ListFilter = { status?: Status; tag?: string; to?: string; after?: string; limit: number }
 
 export function listMessages(db: Db, accountId: string, filter: ListFilter) {
+  const { tag, limit } = filter
+  if (tag === undefined) return db.many(MessageShape, matching(accountId, filter))
+  // The first tag of a message stands in its row, the others apart: both are read in the order of the page.
   return db.many(
     MessageShape,
     sql`
+    select *
+      from ((${matching(accountId, filter, { where: sql`and tag = ${tag}` })})
+            union all
+            (${matching(accountId, filter, { join: alsoTagged(accountId, tag, filter.after) })})) found
+     order by id desc
+     limit ${limit}`,
+  )
+}
+
+type Narrowed = { join?: Sql; where?: Sql }
+
+function matching(accountId: string, filter: ListFilter, { join, where }: Narrowed = {}): Sql {
+  return sql`
     select ${columns}
       from messages
+      ${when(join, (piece) => piece)}
      where account_id = ${accountId}
+       ${when(where, (piece) => piece)}
        ${when(filter.status, statusIs)}
-       ${when(filter.tag, (tag) => sql`and tag = ${tag}`)}
        ${when(filter.to, (to) => sql`and recipient = ${to}`)}
        ${when(filter.after, (after) => sql`and id < ${after}`)}
      order by id desc
-     limit ${filter.limit}`,
-  )
+     limit ${filter.limit}`
 }
+
+const alsoTagged = (accountId: string, tag: string, after: string | undefined) => sql`
+      join (select message_id as tagged_id
+              from message_tags
+             where account_id = ${accountId}
+               and tag = ${tag}
+               ${when(after, (last) => sql`and message_id < ${last}`)}) tagged on tagged_id = id`
 
 // Written out one by one: a bound parameter cannot meet the condition of the partial index.
 const literalStatus = {
@@ -127,6 +150,12 @@ export function queueDepth(db: Db) {
       from delivery_queue`,
   )
 }
+
+/**
+ * Of rows of messages `m`: what transactional webhooks tell of is in the reports and the log too. Neither campaigns, nor
+ * mail about one to its authors.
+ */
+export const isTransactional = sql`m.source <> 'campaign'`
 
 /** For rows of messages `m`; that of its own row needs no index. */
 export function hasMessageId(messageId: string): Sql {

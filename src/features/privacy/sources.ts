@@ -50,5 +50,6 @@ export const harmless: Record<string, string> = {
   'outreach_identities.postal_address': 'the customer’s own address',
   'outreach_sequences.stop_on_reply': 'yes or no',
   'campaigns.params': 'the same for every recipient',
+  'message_tags.message_id': 'tags that the message has as well; they go with it',
   'upstream_unsuppressions.email': 'gone within minutes; erasing takes it out as well',
 }

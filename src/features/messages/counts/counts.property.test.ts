@@ -72,10 +72,15 @@ const offBy = () =>
       select name, sum(n) as n
         from (select name, n from message_counts union all select name, n from message_count_changes) both_kinds
        group by 1
+    ), events as (
+      select e.type, e.message_id
+        from message_events e
+        join messages m on m.id = e.message_id
+       where m.campaign_id is not null or m.source <> 'campaign'
     ), raw as (
-      select 'delivered' as name, count(distinct message_id) as n from message_events where type = 'delivery'
-      union all select 'sent', count(distinct message_id) from message_events where type in ('sent', 'bounce')
-      union all select 'deferred', count(*) from message_events where type = 'deferred')
+      select 'delivered' as name, count(distinct message_id) as n from events where type = 'delivery'
+      union all select 'sent', count(distinct message_id) from events where type in ('sent', 'bounce')
+      union all select 'deferred', count(*) from events where type = 'deferred')
     select coalesce(sum(abs(r.n - coalesce(c.n, 0))), 0)::int as off from raw r left join counted c using (name)`,
   )
 

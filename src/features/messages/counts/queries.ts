@@ -42,11 +42,15 @@ const matching = (filter: CountFilter) => sql`
    ${when(filter.tag, (tag) => sql`and tag = ${tag}`)}
    ${when(filter.source, (source) => sql`and consent_source = ${source}`)}`
 
+// Messages count under each of their tags; under those after the first by names of their own, so that whoever asks for
+// no tag counts every message once.
+const byAnyTag = sql`regexp_replace(name, '^also[.]', '')`
+
 export function readCountRows(db: Db, filter: CountFilter, by: Grouping) {
   return db.many(
     Count,
     sql`
-    select "group", name, sum(n)::float8 as n
+    select "group", ${filter.tag === undefined ? sql`name` : byAnyTag} as name, sum(n)::float8 as n
       from (select ${groups[by]} as "group", name, n
               from message_counts
              where account_id = ${filter.accountId} ${matching(filter)}

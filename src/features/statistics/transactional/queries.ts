@@ -4,7 +4,7 @@ import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Range } from '../../../kernel/v3/dates.ts'
 import type { Counted } from '../../messages/counts/read-counts.ts'
-import { hasMessageId } from '../../messages/queries.ts'
+import { hasMessageId, isTransactional } from '../../messages/queries.ts'
 import type { ReportWord } from '../../transactional/v3/event-words.ts'
 
 // The provider's words. A request is the acceptance, which the message itself tells.
@@ -45,7 +45,7 @@ export type EventFilter = Range & {
 }
 
 const ofMessage = (filter: EventFilter): Sql => sql`
-       and m.stream = 'transactional'
+       and ${isTransactional}
        ${when(filter.email, (email) => sql`and m.recipient = ${email}`)}
        ${when(filter.tags, (tags) => sql`and m.tags && ${tags}::text[]`)}
        ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}

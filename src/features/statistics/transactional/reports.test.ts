@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { until } from '../../../../test/until.ts'
+import { row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
 
 const app = await makeApp({
   deliver: true,
@@ -119,6 +121,54 @@ describe('reports', () => {
     const { body } = await app.call('GET', '/v3/smtp/statistics/events', { key })
     assert.deepEqual(body, { events: [], next_cursor: null })
   })
+})
+
+test('every tag of a message finds it and counts it in the own namespace too', async () => {
+  const { key } = await app.makeAccount()
+  const ask = async (path: string) => (await app.call('GET', path, { key })).body
+  const sendTagged = async (email: string, tags: string[]) => {
+    const mail = { sender: { email: 'shop@example.com' }, subject: 'Hello', htmlContent: '<p>Hi</p>' }
+    const body = { ...mail, to: [{ email }], tags }
+    assert.equal((await app.call('POST', '/v3/smtp/email', { key, body })).status, 201)
+  }
+  await sendTagged('a@example.com', ['one', 'two', 'three', 'two'])
+  await sendTagged('b@example.com', ['two'])
+  await sendTagged('c@example.com', ['three', 'two'])
+  await sendTagged('d@example.com', ['two', 'two'])
+  await sendTagged(simulated('open'), ['one', 'three'])
+  await until(async () => (await ask('/api/v1/stats/engagement?tag=three')).opens.total === 1, 'the open')
+  await until(async () => (await ask('/api/v1/stats/engagement')).delivered === 5, 'all to be delivered')
+  for (const tag of ['one', 'two', 'three', 'none']) {
+    const { sent, delivered, opens } = await ask(`/api/v1/stats/engagement?tag=${tag}`)
+    const report = await ask(`/v3/smtp/statistics/aggregatedReport?tag=${tag}`)
+    assert.deepEqual(
+      [sent, delivered, opens],
+      [report.requests, report.delivered, { total: report.opens, unique: report.uniqueOpens }],
+      tag,
+    )
+  }
+  assert.equal((await ask('/api/v1/stats/engagement')).sent, 5)
+  type Page = { data: { to: string }[]; next_cursor: string | null }
+  const namesOf = ({ data }: Page) => data.map(({ to }) => to[0])
+  assert.deepEqual(namesOf(await ask('/api/v1/messages?tag=two')), ['d', 'c', 'b', 'a'])
+  assert.deepEqual(namesOf(await ask('/api/v1/messages?tag=two&to=a@example.com')), ['a'])
+  assert.deepEqual(namesOf(await ask('/api/v1/messages?tag=three&status=queued')), [])
+  const paged: (string | undefined)[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Page = await ask(`/api/v1/messages?tag=two&limit=1${cursor && `&cursor=${cursor}`}`)
+    paged.push(...namesOf(page))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(paged, ['d', 'c', 'b', 'a'])
+  await app.call('POST', '/api/v1/contacts/erase', { key, body: { email: 'a@example.com', confirm: true } })
+  const Left = row<{ tag: string }>({ tag: text })
+  const left = await app.pools.db.many(
+    Left,
+    sql`
+    -- all accounts: that one is gone
+    select tag from message_tags where message_id not in (select id from messages)`,
+  )
+  assert.deepEqual([left, namesOf(await ask('/api/v1/messages?tag=two'))], [[], ['d', 'c', 'b']])
 })
 
 describe('opens and clicks of machines', () => {

@@ -4,7 +4,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
-import { hasMessageId } from '../../messages/queries.ts'
+import { hasMessageId, isTransactional } from '../../messages/queries.ts'
 
 export type EmailRow = {
   id: string
@@ -39,7 +39,7 @@ export type EmailFilter = {
 const matching = (accountId: string, filter: EmailFilter) => sql`
       from messages m
      where account_id = ${accountId}
-       and stream = 'transactional'
+       and ${isTransactional}
        ${when(filter.email, (email) => sql`and recipient = ${email}`)}
        ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}
        ${when(filter.templateId, (id) => sql`and template_id = ${id}`)}
