@@ -152,8 +152,8 @@ export function queueDepth(db: Db) {
 }
 
 /**
- * Of rows of messages `m`: what transactional webhooks tell of is in the reports and the log too. Neither campaigns, nor
- * mail about one to its authors.
+ * Of rows of messages `m`: what transactional webhooks tell of is in the reports and the log too. Neither campaigns,
+ * nor mail about one to its authors.
  */
 export const isTransactional = sql`m.source <> 'campaign'`
 
