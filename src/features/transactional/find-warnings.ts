@@ -1,29 +1,29 @@
 // What would not stop a message but hurts its delivery.
 import { isDisposableEmailDomain } from 'disposable-email-domains-js'
+import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { nearest } from '../../kernel/nearest.ts'
 import type { Dns } from '../../kernel/ports.ts'
-import { readDmarc } from '../domains/reading/read-dmarc.ts'
 import { readMailHost } from '../domains/reading/read-mail-host.ts'
-import { readSpf } from '../domains/reading/read-spf.ts'
-import type { State } from '../domains/reading/reading.ts'
 import { recipientLinks } from '../messages/recipient-links.ts'
+import { simulatorDomain } from '../messages/simulator.ts'
 import { missingVariables, templateCache } from '../messages/templates/compile.ts'
 import { linksOf } from '../messages/tracking/rewrite.ts'
 import type { Looked } from './find-blocking.ts'
 import type { SendDraft } from './send-request.ts'
-
-export type Warning = { code: string; message: string; param?: string; hint?: string }
+import { aboutSender, says } from './sender-warnings.ts'
+import { type Warning, warnIf } from './warning.ts'
 
 const compiled = templateCache({ max: 100 })
 
-export async function findWarnings(dns: Dns, looked: Looked, size: number): Promise<Warning[]> {
+export async function findWarnings(ctx: Ctx, dns: Dns, looked: Looked, size: number): Promise<Warning[]> {
   const { body } = looked
-  const found = await Promise.all([aboutRecipientDns(dns, looked), aboutSenderDns(dns, looked)])
+  const found = await Promise.all([aboutRecipientDns(dns, looked), aboutSender(ctx, dns, looked)])
   return [
     ...aboutRecipient(looked),
     ...aboutContent(body, looked, size),
     ...aboutVariables(body, looked),
+    ...aboutPlaceholders(body, looked),
     ...aboutAttachments(body),
     ...found.flat(),
   ]
@@ -157,6 +157,29 @@ function aboutVariables(body: SendDraft, { template, rendered, recipient }: Look
   }))
 }
 
+const placeholder = /\{\{-?\s*[a-z_][^{}]*\}\}|\{%[^%]*%\}/i
+
+/** Contents that were meant as templates: they are only where there are params. */
+function aboutPlaceholders({ params, subject, html, text }: SendDraft, { template }: Looked): Warning[] {
+  if (template || params !== undefined) return []
+  const fields = Object.entries({ subject, html, text })
+  const raw = fields.flatMap(([param, source = '']) => {
+    const [found] = placeholder.exec(source) ?? []
+    return found === undefined ? [] : [{ param, found: found.slice(0, 80) }]
+  })
+  const [first] = raw
+  if (!first) return []
+  const names = raw.map(({ param }) => param).join(' and ')
+  return [
+    {
+      code: 'placeholders_unrendered',
+      message: `${names} would go out with ${first.found} as it stands: without params contents are no templates.`,
+      param: first.param,
+      hint: 'Give params, be it {}: then subject, html and text are templates.',
+    },
+  ]
+}
+
 const blockedTypes =
   /\.(ade|adp|apk|appx|bat|cab|chm|cmd|com|cpl|dll|dmg|exe|hta|iso|jar|js|jse|lnk|msi|ps1|reg|scr|vbe|vbs|wsf)$/i
 
@@ -174,35 +197,11 @@ function aboutAttachments({ attachments = [] }: SendDraft): Warning[] {
 async function aboutRecipientDns(dns: Dns, { recipient }: Looked): Promise<Warning[]> {
   if (!recipient) return []
   const domain = domainOf(recipient.email)
+  // What is simulated has no server, and needs none.
+  if (domain === simulatorDomain) return []
   const { state, remarks } = await readMailHost(dns, domain)
   const isWithout = says(state) || remarks.some(({ code }) => code === 'no_mx')
   return warnIf(isWithout, 'recipient_without_mx', `${domain} has no mail server.`, { param: 'to' })
-}
-
-async function aboutSenderDns(dns: Dns, { from }: Looked): Promise<Warning[]> {
-  if (!from) return []
-  const domain = domainOf(from.email)
-  const [spf, dmarc] = await Promise.all([
-    readSpf(dns, { domain, include: [], ip: [] }),
-    readDmarc(dns, domain),
-  ])
-  const param = 'from'
-  return [
-    ...warnIf(says(spf.state), 'domain_not_authenticated', spf.explanation, { param }),
-    ...warnIf(says(dmarc.state), 'dmarc_missing', dmarc.explanation, { param }),
-  ]
-}
-
-/** A server that fails or stays silent has not said that something is wrong. */
-const says = (state: State) => state !== 'ok' && state !== 'unreadable'
-
-function warnIf(
-  holds: boolean,
-  code: string,
-  message: string,
-  more: Pick<Warning, 'param' | 'hint'>,
-): Warning[] {
-  return holds ? [{ code, message, ...more }] : []
 }
 
 /** What stands outside the tags; one that never ends is no tag. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { makeApp } from '../../../test/app.ts'
-import { startDnsServer } from '../../../test/stand-ins/dns-server.ts'
 import { int, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { makeDomainApp, recordOf } from '../domains/fixtures/app.ts'
 
-const nameServer = await startDnsServer({
+const app = await makeDomainApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const { zone } = app
+Object.assign(zone, {
   'good.example MX': [{ exchange: 'mx.good.example', priority: 10 }],
   'good.example TXT': ['v=spf1 -all', 'something else'],
   '_dmarc.good.example TXT': ['v=DMARC1; p=none'],
@@ -16,14 +17,12 @@ const nameServer = await startDnsServer({
   'broken.example MX': 'fails',
   'broken.example TXT': 'fails',
   '_dmarc.broken.example TXT': 'fails',
-  // What the other tests write about.
-  'example.com MX': 'fails',
-  'example.com TXT': 'fails',
-  '_dmarc.example.com TXT': 'fails',
   'mailinator.com MX': 'fails',
   'gmaill.com MX': 'fails',
 })
-const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100', POSTHORN_DNS: nameServer } })
+// What the other tests write from, and about.
+app.publish((await app.declare('example.com')).body.records)
+await app.verify('example.com')
 
 const plain = { from: 'shop@example.com', to: 'anna@example.com', subject: 'Hello', text: 'Hello.' }
 
@@ -32,6 +31,8 @@ async function validate(body: object, key = app.key) {
   assert.equal(reply.status, 200, reply.text)
   return reply.body
 }
+
+type Item = { code: string; message: string; param?: string; severity?: string; domain?: string | null }
 
 const codes = (items: { code: string }[]) => items.map(({ code }) => code).sort()
 
@@ -147,21 +148,94 @@ describe('a dry run', () => {
     assert.deepEqual(await found({ attachments }), ['attachment_blocked'])
   })
 
-  test('reads public DNS, and tells a domain without records from one that could not be read', async () => {
+  test('reads public DNS of a domain that is not declared, and tells no record from no answer', async () => {
     const found = async (domain: string) =>
       codes((await validate({ from: `shop@${domain}`, to: `anna@${domain}` })).warnings)
-    assert.deepEqual(await found('good.example'), [])
-    assert.deepEqual(await found('news.good.example'), ['domain_not_authenticated', 'recipient_without_mx'])
-    assert.deepEqual(await found('other.example'), [
+    // Nothing signs for any of them.
+    const unsigned = 'domain_not_authenticated'
+    assert.deepEqual(await found('good.example'), [unsigned])
+    assert.deepEqual(await found('news.good.example'), [unsigned, 'recipient_without_mx'])
+    for (const domain of ['other.example', 'twice.example'])
+      assert.deepEqual(await found(domain), ['dmarc_missing', unsigned, 'recipient_without_mx'])
+    assert.deepEqual(await found('broken.example'), [unsigned])
+    const explained = async (domain: string) =>
+      (await validate({ from: `shop@${domain}` })).warnings.find((one: Item) => one.code === unsigned)
+    const { message, action } = await explained('twice.example')
+    assert.match(message, /is not declared.*2 SPF records/)
+    assert.equal((await app.call(action.method, action.path, action)).status, 201)
+    zone['_dmarc.strict.example TXT'] = ['v=DMARC1; p=reject']
+    assert.match((await explained('strict.example')).message, /DMARC policy is reject/)
+  })
+
+  test('asks no DNS for an address of the simulator', async () => {
+    assert.equal((await validate({ to: 'success@simulator.posthorn.test' })).verdict, 'ok')
+  })
+
+  test('says that contents without params are no templates', async () => {
+    const found = async (body: object) => (await validate(body)).warnings as Item[]
+    const [warning, ...others] = await found({
+      subject: 'Hi {{ params.name }}',
+      text: '{% if x %}y{% endif %}',
+    })
+    assert.deepEqual([warning?.code, warning?.param, others], ['placeholders_unrendered', 'subject', []])
+    assert.match(warning?.message ?? '', /^subject and text .*\{\{ params\.name \}\}/)
+    assert.deepEqual(await found({ subject: 'Hi {{ params.name }}', params: { name: 'Bo' } }), [])
+    assert.deepEqual(await found({ text: 'a {{}} b { c } {{{ 5 }}}' }), [])
+  })
+})
+
+describe('the authentication of a declared domain is what the diagnosis says it is', () => {
+  const states: Record<string, string[] | undefined> = {
+    missing: undefined,
+    revoked: ['v=DKIM1; k=rsa; p='],
+    mismatch: ['v=DKIM1; k=rsa; p=MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAMYfnvWtC8Id5bPKae5yXSxQTt'],
+    multiple: ['v=DKIM1; k=rsa; p=', 'v=DKIM1; k=rsa; p=AAAA'],
+  }
+  const diagnosed = async (domain: string) => {
+    const { findings } = (await app.call('GET', `/api/v1/deliverability/diagnose?domain=${domain}`)).body
+    return findings.filter((one: Item) => one.domain === domain) as Item[]
+  }
+  const isCritical = ({ severity }: Item) => severity === 'critical'
+
+  for (const [state, records] of Object.entries(states))
+    for (const policy of ['none', 'reject'])
+      test(`DKIM ${state}, the DMARC policy ${policy}: SPF alone is not enough`, async () => {
+        const domain = `${state}-${policy}.example`
+        const { body } = await app.declare(domain)
+        app.publish(body.records)
+        delete zone[`${recordOf(body, 'dkim').host} TXT`]
+        if (records) zone[`${recordOf(body, 'dkim').host} TXT`] = records
+        zone[`_dmarc.${domain} TXT`] = [`v=DMARC1; p=${policy}`]
+        await app.verify(domain)
+        const told = (await diagnosed(domain)).filter(isCritical).map(({ message }) => message)
+        const { verdict, warnings } = await validate({ from: `a@${domain}`, to: 'user@good.example' })
+        assert.deepEqual([verdict, codes(warnings)], ['warnings', ['domain_not_authenticated']])
+        for (const message of told) assert.ok(warnings[0].message.includes(message), message)
+        assert.equal(/DMARC policy is reject/.test(warnings[0].message), policy === 'reject')
+        assert.equal(warnings[0].action.operation, 'domain.verify')
+      })
+
+  test('a second SPF record is no missing authentication where DKIM works', async () => {
+    const domain = 'two-spf.example'
+    const { body } = await app.declare(domain)
+    app.publish(body.records)
+    zone[`${domain} TXT`] = [recordOf(body, 'spf').value, 'v=spf1 -all']
+    await app.verify(domain)
+    assert.deepEqual(codes((await diagnosed(domain)).filter(isCritical)), [])
+    const { warnings } = await validate({ from: `a@${domain}`, to: 'user@good.example' })
+    assert.deepEqual(codes(warnings), ['spf_multiple'])
+  })
+
+  test('neither DKIM nor SPF, and no DMARC', async () => {
+    const domain = 'bare.example'
+    await app.declare(domain)
+    await app.verify(domain)
+    const { warnings } = await validate({ from: `a@${domain}`, to: 'user@good.example' })
+    assert.deepEqual(codes(warnings), [
       'dmarc_missing',
       'domain_not_authenticated',
-      'recipient_without_mx',
+      'from_not_aligned',
+      'spf_missing',
     ])
-    assert.deepEqual(await found('twice.example'), [
-      'dmarc_missing',
-      'domain_not_authenticated',
-      'recipient_without_mx',
-    ])
-    assert.deepEqual(await found('broken.example'), [])
   })
 })

@@ -14,7 +14,7 @@ export async function validateSend(ctx: Ctx, dns: Dns, given: SendDraft) {
   const attached = (body.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0)
   const written = Buffer.byteLength(rendered?.html ?? '') + Buffer.byteLength(rendered?.text ?? '')
   const size = overheadBytes + written + attached
-  const warnings = await findWarnings(dns, looked, size - attached)
+  const warnings = await findWarnings(ctx, dns, looked, size - attached)
   const blocking = looked.blocking.map(itemOf)
   const verdict = blocking.length > 0 ? 'blocked' : warnings.length > 0 ? 'warnings' : 'ok'
   return {

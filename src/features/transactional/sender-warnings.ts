@@ -1,0 +1,79 @@
+// Whether receivers can tell that the message is its sender's. A declared domain is judged as the diagnosis does, by
+// its records as last read; one that is not by what DNS shows now, and by nothing signing for it.
+import type { Ctx } from '../../kernel/ctx.ts'
+import { domainOf } from '../../kernel/email-address.ts'
+import type { Dns } from '../../kernel/ports.ts'
+import type { Action } from '../../kernel/refusal.ts'
+import { aboutAuthentication, aboutUndeclared } from '../domains/authentication.ts'
+import { type DomainState, findDomainState } from '../domains/domain-states.ts'
+import { normalName } from '../domains/name.ts'
+import { readDmarc } from '../domains/reading/read-dmarc.ts'
+import { readSpf } from '../domains/reading/read-spf.ts'
+import type { State } from '../domains/reading/reading.ts'
+import type { Looked } from './find-blocking.ts'
+import { type Warning, warnIf } from './warning.ts'
+
+const param = 'from'
+
+export async function aboutSender(ctx: Ctx, dns: Dns, { from }: Looked): Promise<Warning[]> {
+  if (!from) return []
+  const domain = domainOf(from.email)
+  const state = await findDomainState(ctx.db, ctx.caller.accountId, domain)
+  return state ? ofDeclared(state) : ofUndeclared(dns, domain)
+}
+
+/** What the diagnosis calls critical is one warning; of what it calls info nothing is said. */
+function ofDeclared(state: DomainState): Warning[] {
+  const { domain, dkim, dmarc } = state
+  const action = offering('domain.verify', '/api/v1/domains/verify', domain)
+  const found = aboutAuthentication(state)
+  const critical = found.filter(
+    ({ code, severity }) => severity === 'critical' && code !== 'from_not_aligned',
+  )
+  const policy = dkim.state === 'ok' ? '' : aboutPolicy(dmarc.facts.policy)
+  const reasons = [...critical.map(({ message }) => message), policy].filter(Boolean)
+  return [
+    ...warnIf(critical.length > 0, 'domain_not_authenticated', reasons.join(' '), { param, action }),
+    ...found
+      .filter((one) => one.severity !== 'info' && !critical.includes(one))
+      .map(({ code, message }) => ({ code: codeOf(code), message, param, action })),
+  ]
+}
+
+/** A policy that receivers cannot use is none. */
+const codeOf = (code: string) => (code.startsWith('dmarc_') ? 'dmarc_missing' : code)
+
+async function ofUndeclared(dns: Dns, domain: string): Promise<Warning[]> {
+  const [spf, dmarc] = await Promise.all([
+    readSpf(dns, { domain, include: [], ip: [] }),
+    readDmarc(dns, domain),
+  ])
+  const reasons = [
+    aboutUndeclared(domain),
+    says(spf.state) ? spf.explanation : '',
+    aboutPolicy(dmarc.policy),
+  ].filter(Boolean)
+  const action =
+    normalName(domain) === undefined ? undefined : offering('domain.declare', '/api/v1/domains', domain)
+  return [
+    { code: 'domain_not_authenticated', message: reasons.join(' '), param, action },
+    ...warnIf(says(dmarc.state), 'dmarc_missing', dmarc.explanation, { param }),
+  ]
+}
+
+/** RFC 9989 §7.4: such a policy must not rest on SPF alone, which forwarding breaks. */
+function aboutPolicy(policy: string | null | undefined): string {
+  if (policy !== 'reject' && policy !== 'quarantine') return ''
+  return `Its DMARC policy is ${policy}, which SPF alone does not carry: without DKIM messages are lost.`
+}
+
+const offering = (operation: string, path: string, domain: string): Action => ({
+  operation,
+  method: 'POST',
+  path,
+  scope: 'domain.write',
+  body: { domain },
+})
+
+/** A server that fails or stays silent has not said that something is wrong. */
+export const says = (state: State) => state !== 'ok' && state !== 'unreadable'
