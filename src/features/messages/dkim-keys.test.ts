@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
+import type { Db } from '../../kernel/db.ts'
+import { sql } from '../../kernel/sql.ts'
 import { dkimKeyFinder } from './dkim-keys.ts'
 import { listDkimKeys } from './dkim-queries.ts'
 import { storeDkimKey } from './fixtures/dkim.ts'
@@ -56,12 +58,12 @@ test('another domain and another account are not signed for', async () => {
 
 test('the database holds no readable key, and a key is parsed once', async () => {
   const { accountId } = app
-  const [sealed] = await listDkimKeys(app.pools.db, accountId, 'example.com')
+  const [sealed] = await listDkimKeys(app.pools.db, [{ accountId, domain: 'example.com' }])
   const plain = ed.privateKey.export({ type: 'pkcs8', format: 'der' })
   assert.ok(sealed && !sealed.private_key.includes(plain.subarray(-16)))
   const find = dkimKeyFinder(needs)
   const [first, second] = [await find(accountId, 'EXAMPLE.com'), await find(accountId, 'example.com')]
-  assert.equal(first, second)
+  assert.ok(first[0] && first[0] === second[0])
   assert.deepEqual(
     first.map(({ selector, algorithm }) => `${selector} ${algorithm}`),
     ['e1 ed25519-sha256', 'r1 rsa-sha256'],
@@ -74,4 +76,38 @@ test('under another secret key nothing is sent unsigned in silence', async () =>
   const strange = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   await storeDkimKey(needs, { accountId: app.accountId, domain: 'other.example', selector: 'x' }, strange)
   await assert.rejects(dkimKeyFinder(needs)(app.accountId, 'other.example'), /type ec/)
+})
+
+test('a key that begins to sign, and one that ceases to, is seen within seconds', async () => {
+  const ref = { accountId: app.accountId, domain: 'turning.example' }
+  const find = dkimKeyFinder(needs)
+  const selectors = async () => (await find(ref.accountId, ref.domain)).map(({ selector }) => selector).join()
+  const within = (wanted: string) =>
+    until(async () => (await selectors()) === wanted, `the keys to be ${wanted || 'none'}`, 10_000)
+  assert.equal(await selectors(), '')
+  await storeDkimKey(needs, { ...ref, selector: 'a1' }, rsa.privateKey)
+  await within('a1')
+  await storeDkimKey(needs, { ...ref, selector: 'b1' }, rsa.privateKey)
+  await needs.db.run(sql`update dkim_keys set signs = false where selector = 'a1'`)
+  await within('b1')
+  await needs.db.run(sql`delete from dkim_keys where selector = 'b1'`)
+  await within('')
+})
+
+test('a busy sender asks for its keys about once a second, and many domains together ask once', async () => {
+  let asked = 0
+  const db: Db = {
+    ...needs.db,
+    many: (shape, statement) => {
+      asked++
+      return needs.db.many(shape, statement)
+    },
+  }
+  const find = dkimKeyFinder({ ...needs, db })
+  const started = performance.now()
+  for (let i = 0; i < 1_000; i++) await find(app.accountId, i % 2 === 0 ? 'example.com' : 'none.example')
+  assert.ok(asked <= 2 + (2 * (performance.now() - started)) / 1_000, `${asked} statements`)
+  const before = asked
+  await Promise.all(Array.from({ length: 200 }, (_, i) => find(app.accountId, `d${i}.example`)))
+  assert.ok(asked - before <= 2, `${asked - before} statements`)
 })

@@ -2,25 +2,34 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../kernel/db.ts'
+import { gather } from '../../kernel/gather.ts'
 import { unseal } from '../../kernel/seal.ts'
 import { type DkimRef, dkimLabel } from '../domains/seal-key.ts'
 import type { FindDkimKeys } from './compose-message.ts'
-import { type DkimKeyRow, listDkimKeys } from './dkim-queries.ts'
+import { type DkimKeyRow, type DkimOwner, listDkimKeys } from './dkim-queries.ts'
 import type { DkimKey } from './mime/dkim.ts'
 
 /** The newest first: it seals; all of them open. */
 export type SealNeeds = { db: Db; secretKeys: () => Promise<Buffer[]> }
 
-// A key that was stored by another process is used after this time at the latest.
-const keptMs = 60_000
+// What every process sees of a change after this time at the latest: a key that begins to sign, or ceases to.
+const keptMs = 2_000
+// Of a domain without one, since it may just be on its way to the first.
+const noneKeptMs = 1_000
 const most = 2_000
 
-/** Keys stay parsed for a while: reading one costs more than signing with it. */
-export function dkimKeyFinder(needs: SealNeeds): FindDkimKeys {
-  const known = new LRUCache<string, DkimKey[], { accountId: string; domain: string }>({
+/** Keys stay parsed for as long as they stand: reading one costs more than signing with it. */
+export function dkimKeyFinder({ db, secretKeys }: SealNeeds): FindDkimKeys {
+  const look = gather((owners: DkimOwner[]) => rowsOf(db, owners))
+  const open = keyOpener(secretKeys)
+  const known = new LRUCache<string, DkimKey[], DkimOwner>({
     max: most,
     ttl: keptMs,
-    fetchMethod: (_key, _stale, { context }) => readKeys(needs, context),
+    fetchMethod: async (_key, _stale, { context, options }) => {
+      const rows = await look(context)
+      if (rows.length === 0) options.ttl = noneKeptMs
+      return Promise.all(rows.map(open))
+    },
   })
   return async (accountId, given) => {
     const domain = given.toLowerCase()
@@ -28,17 +37,27 @@ export function dkimKeyFinder(needs: SealNeeds): FindDkimKeys {
   }
 }
 
-type Owner = { accountId: string; domain: string }
-
-async function readKeys(needs: SealNeeds, { accountId, domain }: Owner): Promise<DkimKey[]> {
-  const rows = await listDkimKeys(needs.db, accountId, domain)
-  if (rows.length === 0) return []
-  const secrets = await needs.secretKeys()
-  return rows.map((row) => openKey(secrets, { accountId, domain, selector: row.selector }, row))
+async function rowsOf(db: Db, owners: DkimOwner[]): Promise<DkimKeyRow[][]> {
+  const rows = await listDkimKeys(db, owners)
+  return owners.map(({ accountId, domain }) =>
+    rows.filter((one) => one.account_id === accountId && one.domain === domain),
+  )
 }
 
-function openKey(secrets: Buffer[], ref: DkimRef, { private_key }: DkimKeyRow): DkimKey {
-  const der = unseal(secrets, private_key, dkimLabel(ref))
+function keyOpener(secretKeys: SealNeeds['secretKeys']) {
+  const opened = new LRUCache<string, { sealed: Buffer; key: DkimKey }>({ max: most })
+  return async ({ account_id, domain, selector, private_key: sealed }: DkimKeyRow): Promise<DkimKey> => {
+    const name = `${account_id} ${domain} ${selector}`
+    const before = opened.get(name)
+    if (before?.sealed.equals(sealed)) return before.key
+    const key = openKey(await secretKeys(), { accountId: account_id, domain, selector }, sealed)
+    opened.set(name, { sealed, key })
+    return key
+  }
+}
+
+function openKey(secrets: Buffer[], ref: DkimRef, sealed: Buffer): DkimKey {
+  const der = unseal(secrets, sealed, dkimLabel(ref))
   const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' })
   return { domain: ref.domain, selector: ref.selector, privateKey, algorithm: algorithmOf(privateKey) }
 }
