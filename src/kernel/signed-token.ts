@@ -1,12 +1,14 @@
 // Tokens of links that people follow from their mail: a few facts and a code that only we can make.
-import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { type Cipher, createCipheriv, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { hmac } from './hmac.ts'
 
 /** Newest first: that one signs, all are read. */
 export type TokenKeys = readonly Buffer[]
 
-const prefix = 'v1.'
-const prefixBytes = Buffer.from(prefix)
+// Signed: the body can be read by everybody. Sealed: by nobody else.
+const signed = 'v1.'
+const sealed = 'v2.'
+const prefixBytes = { [signed]: Buffer.from(signed), [sealed]: Buffer.from(sealed) }
 const codeBytes = 16
 const longestToken = 500
 const greatestId = 2n ** 63n - 1n
@@ -17,27 +19,75 @@ export function tokenKeysOf(secrets: readonly Buffer[], purpose: string): TokenK
 }
 
 export function signToken(keys: TokenKeys, body: Buffer): string {
-  const [key] = keys
-  if (!key) throw new Error('there is no key to sign links with')
-  return prefix + Buffer.concat([body, codeOf(key, body)]).toString('base64url')
+  const key = newest(keys)
+  return signed + Buffer.concat([body, codeOf(key, signed, body)]).toString('base64url')
 }
 
-/** Nothing for a token that is not ours, whatever is wrong with it. */
+/**
+ * The same body always gives the same token: its code, which a body has alone, is what its encryption begins with, as
+ * in RFC 5297.
+ */
+export function sealToken(keys: TokenKeys, body: Buffer): string {
+  const key = newest(keys)
+  const code = codeOf(key, sealed, body)
+  return sealed + Buffer.concat([code, encrypted(key, code, body)]).toString('base64url')
+}
+
+/** Nothing for a token that is not ours, whatever is wrong with it. Mail that is out has signed ones. */
 export function openToken(keys: TokenKeys, token: string): Buffer | undefined {
-  const bytes = decoded(token)
+  const form = token.startsWith(sealed) ? sealed : signed
+  const bytes = decoded(token, form)
   if (!bytes) return undefined
-  const [body, code] = [bytes.subarray(0, -codeBytes), bytes.subarray(-codeBytes)]
-  return keys.some((key) => timingSafeEqual(codeOf(key, body), code)) ? body : undefined
+  const at = form === sealed ? codeBytes : bytes.length - codeBytes
+  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)]
+  for (const key of keys) {
+    const [code, body] = form === sealed ? [before, encrypted(key, before, after)] : [after, before]
+    if (timingSafeEqual(codeOf(key, form, body), code)) return body
+  }
+  return undefined
 }
 
-function codeOf(key: Buffer, body: Buffer): Buffer {
-  return hmac(key, Buffer.concat([prefixBytes, body])).subarray(0, codeBytes)
+function newest([key]: TokenKeys): Buffer {
+  if (!key) throw new Error('there is no key to sign links with')
+  return key
+}
+
+type Form = keyof typeof prefixBytes
+
+function codeOf(key: Buffer, form: Form, body: Buffer): Buffer {
+  return hmac(key, Buffer.concat([prefixBytes[form], body])).subarray(0, codeBytes)
+}
+
+const blockBytes = 16
+const nonceBytes = 12
+
+/** AES in counter mode, begun by the code; the same again gives back the body. */
+function encrypted(key: Buffer, code: Buffer, body: Buffer): Buffer {
+  const counters = Buffer.allocUnsafe(Math.ceil(body.length / blockBytes) * blockBytes)
+  for (let at = 0; at < counters.length; at += blockBytes) {
+    code.copy(counters, at, 0, nonceBytes)
+    counters.writeUInt32BE(at / blockBytes, at + nonceBytes)
+  }
+  const stream = cipherOf(key).update(counters).subarray(0, body.length)
+  for (let at = 0; at < body.length; at++) stream[at] = (stream[at] ?? 0) ^ (body[at] ?? 0)
+  return stream
+}
+
+const ciphers = new WeakMap<Buffer, Cipher>()
+
+// Kept open: a new one costs more than all else of a token. Whole blocks leave nothing behind in it.
+function cipherOf(key: Buffer): Cipher {
+  const open =
+    ciphers.get(key) ??
+    createCipheriv('aes-256-ecb', Buffer.from(hkdfSync('sha256', key, '', 'posthorn sealed token', 32)), null)
+  ciphers.set(key, open)
+  return open
 }
 
 // Only the one spelling that encoding gives is taken: otherwise one token would have many forms.
-function decoded(token: string): Buffer | undefined {
-  if (token.length > longestToken || !token.startsWith(prefix)) return undefined
-  const text = token.slice(prefix.length)
+function decoded(token: string, form: Form): Buffer | undefined {
+  if (token.length > longestToken || !token.startsWith(form)) return undefined
+  const text = token.slice(form.length)
   const bytes = Buffer.from(text, 'base64url')
   return bytes.length > codeBytes && bytes.toString('base64url') === text ? bytes : undefined
 }

@@ -1,10 +1,10 @@
-// What an unsubscribe link carries. It has to work for as long as the mail is kept, also when the contact is gone.
+// What an unsubscribe link carries; nobody can read the address in it. It has to work for as long as the mail is kept, also when the contact is gone.
 import { normalEmail } from '../../../kernel/email-address.ts'
 import {
   numberBytes,
   openToken,
   readNumber,
-  signToken,
+  sealToken,
   type TokenKeys,
   tokenKeysOf,
   uuidBytes,
@@ -40,7 +40,7 @@ export function writeUnsubscribeToken(keys: UnsubscribeKeys, token: UnsubscribeT
     messageId === undefined ? nothing : uuidBytes(messageId),
     Buffer.from(email),
   ])
-  return signToken(keys, body)
+  return sealToken(keys, body)
 }
 
 /** Nothing for a token that is not ours, whatever is wrong with it. */

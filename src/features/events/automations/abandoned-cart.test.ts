@@ -58,7 +58,7 @@ describe('the scenario that everybody has', () => {
       '49.9 EUR',
       '1 249,90 EUR',
       cart.url,
-      '/u/v1.',
+      '/u/v2.',
     ])
       assert.ok(html.includes(part), part)
   })

@@ -83,7 +83,7 @@ describe('a run', () => {
       /<p>Anna Pro <b>&lt;i&gt;<\/b><\/p><p [^>]*><a href="http:\/\/test\/u\/[^"]+">Unsub/,
     )
     assert.equal(second.parts.html.match(/\/u\//g)?.length, 1)
-    assert.match(second.parts.html, /http:\/\/test\/preferences\/v1\./)
+    assert.match(second.parts.html, /http:\/\/test\/preferences\/v2\./)
     const page = /http:\/\/test(\/mirror\/[\w-]+)/.exec(second.parts.html)?.[1] ?? ''
     const { text } = await app.call('GET', page, { key: null })
     assert.equal(text, second.parts.html)
