@@ -72,6 +72,7 @@ describe('authentication', () => {
         assert.deepEqual(left, [])
       })
 
+  const codesOf = ({ findings }: Body): string[] => findings.map((one: Finding) => one.code)
   const withoutMail = { mx_missing: undefined, mx_null: [{ exchange: '', priority: 0 }] }
   for (const [code, records] of Object.entries(withoutMail))
     test(`${code}: a domain that takes no mail is told of until it does; silence changes nothing`, async () => {
@@ -88,8 +89,13 @@ describe('authentication', () => {
       zone[name] = 'fails'
       await app.verify(domain, key)
       const finding = await must(code)
+      assert.match(finding.message, /Publish an MX record.*domain\.verify/)
+      const { method, path, body } = finding.proof
+      const shown = async () => codesOf((await app.call(method, path, { key, body })).body)
+      assert.ok((await shown()).includes(code), 'the proof shows it')
       zone[name] = [{ exchange: 'mx.example', priority: 10 }]
       await follow(code, finding)
+      assert.ok(!(await shown()).includes(code), 'and that it is mended')
     })
 
   test('domain_not_verified and from_not_aligned go with the records', async () => {

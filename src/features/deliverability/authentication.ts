@@ -48,7 +48,12 @@ function aboutDomain(ctx: Ctx, state: DomainState): Finding[] {
   } as const
   return [
     ...aboutAuthentication(state).map((found) => ({ ...mending, ...found })),
-    ...withoutMail(state).map((found) => ({ ...mending, ...found })),
+    // Its mail server is none of the records that domain.dns shows.
+    ...withoutMail(state).map((found) => ({
+      ...mending,
+      ...found,
+      proof: requestOf(ctx, 'deliverability.diagnose', { query: { domain } }),
+    })),
   ]
 }
 
@@ -60,5 +65,12 @@ function withoutMail({ domain, records }: DomainState): Found[] {
   if (!told || told.state === 'ok') return []
   const { state, found, explanation } = told
   const code = state === 'missing' ? 'mx_missing' : 'mx_null'
-  return [{ code, severity: 'warning', message: explanation, evidence: { host: domain, found } }]
+  return [
+    {
+      code,
+      severity: 'warning',
+      message: `${explanation} Then have it read with domain.verify.`,
+      evidence: { host: domain, found },
+    },
+  ]
 }
