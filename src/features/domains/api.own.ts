@@ -7,7 +7,7 @@ import { closed, pageOf, pageQuery } from '../../kernel/schema.ts'
 import { declareDomain, prepareDeclaration } from './declare-domain.ts'
 import { deleteDomain } from './delete-domain.ts'
 import type { DomainNeeds } from './look-at-domain.ts'
-import { readName } from './name.ts'
+import { readName, readNewName } from './name.ts'
 import { listDomains } from './queries.ts'
 import { domainChanged, tooManyDomains, upstreamSigns, upstreamUnavailable } from './refusals.ts'
 import { prepareRotation, rotateDkim } from './rotate-dkim.ts'
@@ -54,9 +54,9 @@ export function declareDomainOwn(needs: DomainNeeds) {
     reply: Domain,
     refusals: [tooManyDomains, upstreamUnavailable, domainChanged],
     prepare: async (ctx, input) =>
-      made.put(input, await prepareDeclaration(needs, ctx, readName(input.body.domain))),
+      made.put(input, await prepareDeclaration(needs, ctx, readNewName(input.body.domain))),
   }).run(async (ctx, input) => {
-    const { row, isNew } = await declareDomain(needs, ctx, readName(input.body.domain), made.take(input))
+    const { row, isNew } = await declareDomain(needs, ctx, readNewName(input.body.domain), made.take(input))
     return answer(isNew ? 201 : 200, showDomain(row))
   })
 }

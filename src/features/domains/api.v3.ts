@@ -9,7 +9,7 @@ import { deleteDomain } from './delete-domain.ts'
 import { isOwned } from './judge.ts'
 import type { DomainNeeds } from './look-at-domain.ts'
 import type { DomainRow, RecordState } from './model.ts'
-import { readName } from './name.ts'
+import { readName, readNewName } from './name.ts'
 import { listDomains } from './queries.ts'
 import { domainChanged, mostDomains, tooManyDomains, upstreamUnavailable } from './refusals.ts'
 import { showRecord } from './show-domain.ts'
@@ -105,9 +105,9 @@ export function createSenderDomain(needs: DomainNeeds) {
     }),
     refusals: [tooManyDomains, upstreamUnavailable, domainChanged],
     prepare: async (ctx, input) =>
-      made.put(input, await prepareDeclaration(needs, ctx, readName(input.body.name, 'name'))),
+      made.put(input, await prepareDeclaration(needs, ctx, readNewName(input.body.name, 'name'))),
   }).run(async (ctx, input) => {
-    const name = readName(input.body.name, 'name')
+    const name = readNewName(input.body.name, 'name')
     const { row, isNew } = await declareDomain(needs, ctx, name, made.take(input))
     return {
       id: Number(row.id),

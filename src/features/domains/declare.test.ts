@@ -75,9 +75,25 @@ test('names are brought into one form, and what is none is refused', async () =>
     assert.equal(reply.status, 422, domain)
     assert.equal(reply.body.error.param, 'domain')
   }
+  const hint = async (domain: string) => (await app.declare(domain)).body.error.hint
+  assert.match(await hint('https://shop.example/'), /without http/)
+  assert.match(await hint('a_b.example'), /letters, digits and hyphens/)
+  assert.match(await hint('printer.local'), /No public resolver/)
+  assert.match(await hint(long), /220 characters/)
   for (const domain of [null, 1, ['shop.example'], {}])
     assert.equal((await app.call('POST', '/api/v1/domains', { body: { domain } })).status, 422)
   assert.equal((await app.call('GET', '/api/v1/domains/shop%00.example/dns')).status, 422)
+})
+
+test('what anybody registers names below is declared by nobody', async () => {
+  for (const domain of ['co.uk', 'Asso.fr', 'xn--55qx5d.cn']) {
+    const reply = await app.declare(domain)
+    assert.deepEqual([reply.status, reply.body.error.param], [422, 'domain'], domain)
+    assert.match(reply.body.error.message, /public suffix/)
+    const v3 = await app.call('POST', '/v3/senders/domains', { body: { name: domain } })
+    assert.equal(v3.status, 400, domain)
+  }
+  assert.equal((await app.declare('shop.co.uk')).status, 201)
 })
 
 test('an account sees and touches its own domains only', async () => {
@@ -114,7 +130,8 @@ test('domains are listed page by page, newest first, and can be deleted', async 
   assert.deepEqual(names, ['c.example', 'b.example', 'a.example'])
   const gone = await app.call('DELETE', '/api/v1/domains/B.example', { key })
   assert.deepEqual([gone.status, gone.body], [200, { domain: 'b.example', deleted: true }])
-  assert.equal((await app.call('DELETE', '/api/v1/domains/b.example', { key })).status, 404)
+  const again = await app.call('DELETE', '/api/v1/domains/b.example', { key })
+  assert.deepEqual([again.status, again.body.error.action], [404, undefined])
   assert.equal((await app.declare('b.example', key)).status, 201)
 })
 

@@ -1,9 +1,10 @@
 import type { Ctx } from '../../kernel/ctx.ts'
+import { notFound } from '../../kernel/refusals.ts'
 import { resolveNotice } from '../accounts/notices/notices.ts'
 import { deleteOwnKeys } from './key-queries.ts'
 import { deleteDomainRow, holdDomain } from './queries.ts'
 import { queueRemoval } from './removal-queries.ts'
-import { unknownDomain } from './verify-domain.ts'
+import { notDeclared } from './verify-domain.ts'
 
 /**
  * Its keys go with it, those stored by hand excepted. At the upstream it is given up afterwards, where it was
@@ -12,7 +13,8 @@ import { unknownDomain } from './verify-domain.ts'
 export async function deleteDomain(ctx: Ctx, domain: string): Promise<void> {
   const ref = { accountId: ctx.caller.accountId, domain }
   const found = await holdDomain(ctx.db, ref)
-  if (!found) throw unknownDomain(domain)
+  // Without the offer to declare it: that is the last thing that is wanted.
+  if (!found) throw notFound(notDeclared(domain))
   await deleteOwnKeys(ctx.db, ref)
   await deleteDomainRow(ctx.db, ref)
   if (found.upstream?.registered) await queueRemoval(ctx.db, ref)

@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts'
 import { normalDomain } from '../../kernel/email-address.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 
@@ -21,6 +22,24 @@ export function readName(given: string, param = 'domain'): string {
   throw invalidParameter({
     message: `${param} must be a public domain name such as mail.example.com`,
     param,
-    hint: 'Give the name alone, without http://, path or mailbox.',
+    hint: hintFor(given.trim().toLowerCase()),
+  })
+}
+
+function hintFor(given: string): string {
+  if (/[/:@?#]/.test(given)) return 'Give the name alone, without http://, path or mailbox.'
+  if (notPublic.test(given) || !given.includes('.')) return 'No public resolver answers for this name.'
+  if (given.length > longest) return `It may have ${longest} characters: records are published below it.`
+  return 'A name has letters, digits and hyphens in its parts, no other characters such as _.'
+}
+
+/** Of a domain to be declared: what anybody registers names below is nobody's. */
+export function readNewName(given: string, param?: string): string {
+  const name = readName(given, param)
+  if (getDomain(name) !== null) return name
+  throw invalidParameter({
+    message: `${name} is a public suffix, below which anybody may have a domain.`,
+    param: param ?? 'domain',
+    hint: `Declare your own, such as yours.${name}`,
   })
 }

@@ -65,10 +65,14 @@ export async function readDomain(ctx: Ctx, domain: string): Promise<DomainRow> {
   return row
 }
 
+export const notDeclared = (domain: string) => ({
+  message: `The domain ${domain} is not declared on this account.`,
+  param: 'domain',
+})
+
 export function unknownDomain(domain: string) {
   return notFound({
-    message: `The domain ${domain} is not declared on this account.`,
-    param: 'domain',
+    ...notDeclared(domain),
     action: {
       operation: 'domain.declare',
       method: 'POST',
