@@ -152,6 +152,11 @@ describe('one bad value', () => {
   })
 })
 
+test('a name that only says too much of what the path asks for is told from it', async () => {
+  const { status, body } = await app.call('GET', '/api/v1/campaigns/4/stats?campaign_id=4')
+  assert.deepEqual([status, body.error.message], [422, 'campaign_id is unknown. Did you mean id?'])
+})
+
 test('a query parameter that comes twice is told as such, beside the other faults', async () => {
   const { status, body } = await app.call('GET', '/api/v1/messages?limit=1&limit=2&lmit=3')
   assert.equal(status, 422)

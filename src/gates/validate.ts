@@ -51,7 +51,7 @@ const nothingExpected = { type: 'object', properties: {}, additionalProperties: 
 const none: Found = { faults: [] }
 
 function findIn(
-  { public: isPublic, face, query }: Operation,
+  { public: isPublic, face, query, params }: Operation,
   part: Part,
   check: Check,
   input: RawInput,
@@ -69,7 +69,8 @@ function findIn(
   const errors = check(input[part])
   if (errors.length === 0) return none
   const isWhole = part === 'body' && isLookedAtWhole(input.body)
-  const others = faultsOf(errors).filter(({ param }) => !twice.some((one) => one.param === param))
+  const inPath = part === 'params' ? [] : Object.keys(params?.properties ?? {})
+  const others = faultsOf(errors, inPath).filter(({ param }) => !twice.some((one) => one.param === param))
   return { faults: [...twice, ...others], faulty: isWhole ? faultyFields(errors) : undefined }
 }
 

@@ -8,13 +8,14 @@ import type { Fault } from './refusal.ts'
 // A body of a megabyte can have a million faults: what is said about the first ones is enough.
 const mostLookedAt = 300
 
-export function faultsOf(errors: ErrorObject[]): Fault[] {
+/** `elsewhere`: names of the same call that stand in another part of it, and may have been meant. */
+export function faultsOf(errors: ErrorObject[], elsewhere: readonly string[] = []): Fault[] {
   const places = new Map<string, ErrorObject[]>()
   for (const error of withoutDeadBranches(errors.slice(0, mostLookedAt))) {
     const place = placeOfFault(error)
     places.set(place, [...(places.get(place) ?? []), error])
   }
-  return [...places.values()].map(faultOf)
+  return [...places.values()].map((one) => faultOf(one, elsewhere))
 }
 
 /** A field is told of once, whatever is wrong with it; one that is missing or unknown is a place of its own. */
@@ -56,14 +57,14 @@ function withoutDeadBranches(errors: ErrorObject[]): ErrorObject[] {
 const isOtherKind = ({ keyword, params }: ErrorObject) =>
   ['type', 'const', 'enum'].includes(keyword) || (keyword === 'maxItems' && params.limit === 0)
 
-function faultOf(errors: ErrorObject[]): Fault {
+function faultOf(errors: ErrorObject[], elsewhere: readonly string[]): Fault {
   const [error] = errors as [ErrorObject]
   const at = placeOf(error.instancePath)
   if (error.keyword === 'required') {
     const param = join(at, error.params.missingProperty)
     return { code: 'missing_parameter', message: `${param} is missing.`, param }
   }
-  if (error.keyword === 'additionalProperties') return unknownField(error, at)
+  if (error.keyword === 'additionalProperties') return unknownField(error, at, elsewhere)
   if (error.keyword === 'type' && error.instancePath === '') {
     return { code: 'invalid_parameter', message: `The body must be ${typeWords(error.params.type)}.` }
   }
@@ -88,11 +89,13 @@ function sayAll(errors: ErrorObject[]): string {
 
 const branchOf = ({ schemaPath }: ErrorObject) => /^.*\/(?:anyOf|oneOf)\/\d+/.exec(schemaPath)?.[0] ?? ''
 
-function unknownField(error: ErrorObject, at: string): Fault {
+function unknownField(error: ErrorObject, at: string, elsewhere: readonly string[]): Fault {
   const typed = String(error.params.additionalProperty)
   const param = join(at, typed.slice(0, 64))
-  const known = Object.keys(error.parentSchema?.properties ?? {})
-  const meant = nearest(typed, known)
+  const own = Object.keys(error.parentSchema?.properties ?? {})
+  const known = at === '' ? [...own, ...elsewhere] : own
+  // campaign_id, where the campaign's own id is asked for.
+  const meant = nearest(typed, known) ?? known.find((name) => typed.endsWith(`_${name}`))
   const hint = meant ? ` Did you mean ${join(at, meant)}?` : ''
   return { code: 'unknown_parameter', message: `${param} is unknown.${hint}`, param }
 }

@@ -208,6 +208,11 @@ describe('a refusal comes back as an error with the structure of /api/v1', () =>
     assert.deepEqual([error.code, error.details?.[0]?.param], ['unknown_parameter', 'verbose'])
   })
 
+  test('for a name that says more than the one that is asked for', async () => {
+    const error = await refusalOf(agent, 'campaign_stats', { campaign_id: 4 })
+    assert.match(JSON.stringify(error.details), /campaign_id is unknown\. Did you mean id\?/)
+  })
+
   test('for an idempotency_key that is empty, too long or not text', async () => {
     for (const idempotency_key of ['', 'x'.repeat(256), {}, ['a'], null]) {
       const error = await refusalOf(agent, 'act_write', { note: 'bad key', idempotency_key })

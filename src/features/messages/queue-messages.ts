@@ -25,7 +25,7 @@ import {
 } from './insert-queries.ts'
 import { hasControl } from './mime/safe.ts'
 import { lanes, type Source, type Stream } from './model.ts'
-import { recipientSuppressed } from './refusals.ts'
+import { hintOfReason, recipientSuppressed } from './refusals.ts'
 import { unverifiedRefusal, verifiedSenders } from './senders/verified-sender.ts'
 
 export type Attachment = { filename: string; contentType: string; contentId: string | null; content: Buffer }
@@ -191,7 +191,7 @@ export function suppressedRefusal(email: string, reason: string, param = 'to'): 
   return recipientSuppressed({
     message: `${email} is on the suppression list (${reason}).`,
     param,
-    hint: 'Remove it from the suppression list only if the person asked for that.',
+    hint: hintOfReason(reason),
     action: {
       operation: 'suppression.delete',
       method: 'DELETE',

@@ -14,6 +14,17 @@ export const recipientSuppressed = refusal({
   message: 'The recipient is on the suppression list.',
 })
 
+const hintsOfReasons: Record<string, string> = {
+  hard_bounce:
+    'The mailbox does not exist: find out the right address. Remove this one only if you know that it exists by now.',
+  soft_bounce_limit:
+    'The mailbox took nothing for a long time. Remove it from the list only if you know that it is in use again.',
+  manual: 'Somebody put it there by hand: remove it only if the reason for that is gone.',
+}
+
+export const hintOfReason = (reason: string) =>
+  hintsOfReasons[reason] ?? 'Remove it from the suppression list only if the person asked for that.'
+
 export const recipientInvalid = refusal({
   code: 'recipient_invalid',
   kind: 'invalid',

@@ -133,7 +133,9 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
     case 'rejected': {
       const bounce = classifyReply(outcome)
       const error = lastErrorOf(bounce.class, outcome)
-      return { ...base, status: 'failed', error, bounce, event: event('bounce', bounceData(outcome, bounce)) }
+      const subject = due.renderedSubject ?? null
+      const told = event('bounce', bounceData(outcome, bounce))
+      return { ...base, status: 'failed', subject, error, bounce, event: told }
     }
     default:
       return retried(base, { due, outcome, retryFactor }, event)
@@ -167,6 +169,7 @@ function retried(
     return {
       ...base,
       status: 'failed',
+      subject: due.renderedSubject ?? null,
       error,
       bounce: verdict,
       event: event('bounce', bounceData(outcome, verdict)),

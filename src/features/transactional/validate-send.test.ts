@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { int, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { makeDomainApp, recordOf } from '../domains/fixtures/app.ts'
+import { suppress } from '../suppressions/suppressions.ts'
 
 const app = await makeDomainApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { zone } = app
@@ -120,6 +121,19 @@ describe('a dry run', () => {
     const { method, path } = blocking[0].action
     assert.equal((await app.call(method, path)).status, 200)
     assert.equal((await validate({ to: 'gone@example.com' })).verdict, 'ok')
+  })
+
+  test('says of each reason what would speak for writing again', async () => {
+    const hintOf = async (reason: 'hard_bounce' | 'soft_bounce_limit' | 'complaint' | 'unsubscribe') => {
+      const email = `${reason}@example.com`
+      const why = { reason, source: 'test', messageId: null, at: app.clock.now }
+      await suppress(app.pools.db, { accountId: app.accountId, email }, why)
+      return (await validate({ to: email })).blocking[0].hint
+    }
+    assert.match(await hintOf('hard_bounce'), /mailbox does not exist/)
+    assert.match(await hintOf('soft_bounce_limit'), /in use again/)
+    for (const reason of ['complaint', 'unsubscribe'] as const)
+      assert.match(await hintOf(reason), /only if the person asked/)
   })
 
   test('shows the message rendered, and which variables are missing', async () => {

@@ -37,6 +37,8 @@ const transport: Transport = {
     taken.push({ ...handover, at: performance.now() })
     if (takesMs > 0) await sleep(takesMs)
     if (handover.stream === 'marketing') await unanswered
+    if (handover.recipient.startsWith('refused'))
+      return { kind: 'rejected', smtpCode: 554, enhancedCode: '5.7.1', message: '554 5.7.1 No' }
     return { kind: 'accepted', upstreamId: null, response: '250 ok' }
   },
   verify: async () => {},
@@ -134,6 +136,14 @@ describe('a running campaign', () => {
     const names = mail.headers.map(({ key }) => key)
     for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id', 'feedback-id'])
       assert.ok(names.includes(name), name)
+  })
+
+  test('keeps what the subject became also of a message that was refused', async () => {
+    const { id, key } = await start(1, 'refused')
+    const { counts } = await reaches(id, 'sent')
+    assert.deepEqual(counts, { failed: 1 })
+    const { body: kept } = await app.call('GET', '/api/v1/messages?to=refused0@example.org', { key })
+    assert.equal(kept.data[0].subject, 'News for refused0')
   })
 
   test('carries its file, which is fetched once', async () => {
