@@ -48,15 +48,13 @@ async function ofUndeclared(dns: Dns, domain: string): Promise<Warning[]> {
     readSpf(dns, { domain, include: [], ip: [] }),
     readDmarc(dns, domain),
   ])
-  const reasons = [
-    aboutUndeclared(domain),
-    says(spf.state) ? spf.explanation : '',
-    aboutPolicy(dmarc.policy),
-  ].filter(Boolean)
+  // SPF may still speak for it, unless the policy asks for more; what DNS does not answer for says nothing.
+  const reasons = [says(spf.state) ? spf.explanation : '', aboutPolicy(dmarc.policy)].filter(Boolean)
+  const message = [aboutUndeclared(domain), ...reasons].join(' ')
   const action =
     normalName(domain) === undefined ? undefined : offering('domain.declare', '/api/v1/domains', domain)
   return [
-    { code: 'domain_not_authenticated', message: reasons.join(' '), param, action },
+    ...warnIf(reasons.length > 0, 'domain_not_authenticated', message, { param, action }),
     ...warnIf(says(dmarc.state), 'dmarc_missing', dmarc.explanation, { param }),
   ]
 }

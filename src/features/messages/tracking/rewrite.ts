@@ -76,7 +76,7 @@ function decodedText(text: string): string | undefined {
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]\w*));/gi,
     (whole, decimal, hexadecimal, name) => {
       if (!name) return character(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)) ?? whole
-      isKnown &&= name.toLowerCase() in named
+      isKnown &&= Object.hasOwn(named, name.toLowerCase())
       return named[name.toLowerCase()] ?? whole
     },
   )
