@@ -14,6 +14,7 @@ import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
 import { isTemplateFault } from '../messages/templates/fault.ts'
+import { inTurn, type RenderTime, renderTime } from '../messages/templates/turns.ts'
 import { type AttachedFiles, filesFor } from './attached-file.ts'
 import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
@@ -226,29 +227,34 @@ async function renderAll(
   const sources = [content.subject, content.html, content.text, isStoredSender ? from?.name : undefined]
   const reader = await contactScope(ctx, recipient?.email, sources)
   const scope: TemplateScope = { params: body.params ?? {}, ...reader }
+  const time = renderTime()
+  const html = body.html ? 'html' : 'template_id'
   return {
-    from: from && isStoredSender ? await renderName(from, scope, 'template_id') : from,
-    rendered: await renderContent(content, scope, body.html ? 'html' : 'template_id'),
+    from: from && isStoredSender ? await renderName(from, scope, 'template_id', time) : from,
+    rendered: await renderContent(content, { html }, (one) => written(one, scope, time)),
   }
 }
 
+/** `named`: the field to which faults of the HTML belong. */
 async function renderContent(
   { subject, html, text }: Rendered,
-  scope: TemplateScope,
-  param: string,
+  named: { html: string },
+  render: (one: Written) => Promise<string>,
 ): Promise<Rendered> {
   return {
-    subject: await render(subject, 'text', scope, 'subject'),
-    html: html === undefined ? undefined : await render(html, 'html', scope, param),
-    text: text === undefined ? undefined : await render(text, 'text', scope, 'text'),
+    subject: await render({ source: subject, kind: 'text', param: 'subject' }),
+    html: html === undefined ? undefined : await render({ source: html, kind: 'html', param: named.html }),
+    text: text === undefined ? undefined : await render({ source: text, kind: 'text', param: 'text' }),
   }
 }
 
 type Kind = Parameters<typeof compileTemplate>[1]
+type Written = { source: string; kind: Kind; param: string }
 
-async function render(source: string, kind: Kind, scope: TemplateScope, param: string): Promise<string> {
+async function written({ source, kind, param }: Written, scope: TemplateScope, time: RenderTime) {
   try {
-    const rendered = await compiled(source, kind).render(scope)
+    const template = await inTurn(() => compiled(source, kind), time)
+    const rendered = await template.render(scope, time)
     // A value with a line break would end the header that it stands in.
     return param === 'subject' ? rendered.replaceAll(/\s+/g, ' ').trim() : rendered
   } catch (error) {

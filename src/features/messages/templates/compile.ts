@@ -6,6 +6,7 @@ import { contextFor, engines, type Kind, printers } from './engine.ts'
 import { type Environment, joined, type TemplatePart, templateParts } from './fast-path.ts'
 import { faultOf } from './fault.ts'
 import { parse } from './parse.ts'
+import { inTurn, type RenderTime } from './turns.ts'
 import { readPath } from './values.ts'
 
 export type TemplateScope = {
@@ -19,7 +20,8 @@ export type TemplateScope = {
 }
 
 export type CompiledTemplate = {
-  render(scope: TemplateScope): Promise<string>
+  /** `time`: of the request, where it renders several. */
+  render(scope: TemplateScope, time?: RenderTime): Promise<string>
   /** Of one that only puts values into a text: the text and the values, in their order. */
   parts: TemplatePart[] | undefined
   /** The variables it reads, as dotted paths. */
@@ -47,9 +49,9 @@ export function compileTemplate(source: string, kind: Kind): CompiledTemplate {
 type Run = (environment: Environment) => string
 
 function renderWith(run: Run, readsAny: boolean): CompiledTemplate['render'] {
-  return async (scope) => {
+  return async (scope, time) => {
     try {
-      return run(readsAny ? environmentOf(scope) : nothing)
+      return await inTurn(() => run(readsAny ? environmentOf(scope) : nothing), time)
     } catch (error) {
       throw faultOf(error)
     }

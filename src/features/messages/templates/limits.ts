@@ -5,6 +5,8 @@ export const limits = {
   pieces: 20_000,
   tagCharacters: 10_000,
   renderMilliseconds: 500,
+  /** All renderings of a request have the time of one, and this for each of its messages. */
+  messageMilliseconds: 5,
   /** Characters and list entries that filters may make in one rendering. */
   memoryUnits: 1_000_000,
   outputCharacters: 5_000_000,

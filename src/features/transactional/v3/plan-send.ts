@@ -11,6 +11,7 @@ import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import type { TemplateScope } from '../../messages/templates/compile.ts'
 import { toFieldSource } from '../../messages/templates/old-names.ts'
+import { type RenderTime, renderTime } from '../../messages/templates/turns.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { findTemplate, type UsedTemplate } from '../template-queries.ts'
@@ -38,6 +39,7 @@ type Shared = {
   scheduledAt: Date | undefined
   batchId: string | undefined
   track: Outgoing['track']
+  time: RenderTime
 }
 
 const furthestMs = 30 * 24 * 3_600_000
@@ -47,8 +49,9 @@ const mostStoredBytes = 256 * 1024 * 1024
 const longestTag = 255
 
 export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): Promise<Plan> {
-  const shared = { ...(await readShared(ctx, body)), files }
+  const read = await readShared(ctx, body)
   const drafts = readDrafts(body)
+  const shared = { ...read, files, time: renderTime(drafts.length) }
   const templates = await templatesOf(ctx, drafts)
   const versions: PlannedVersion[] = []
   for (const draft of drafts) {
@@ -66,7 +69,7 @@ export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): 
   }
 }
 
-async function readShared(ctx: Ctx, body: SendBody): Promise<Omit<Shared, 'files'>> {
+async function readShared(ctx: Ctx, body: SendBody): Promise<Omit<Shared, 'files' | 'time'>> {
   const sender = await readSender(ctx, body.sender)
   const scheduledAt = readTime(ctx, body.scheduledAt)
   return {
@@ -134,9 +137,9 @@ async function planVersion(
   const sources = [content.subject, content.html, text, sender.name, toField]
   const reader = await contactScope(ctx, draft.recipients[0]?.email, sources)
   const scope = { params: draft.params, ...reader }
-  const rendered = await renderContent(content, scope)
-  const from = await renderName(sender, scope, 'sender')
-  const addressed = await named(draft, toField, scope)
+  const rendered = await renderContent(content, scope, shared.time)
+  const from = await renderName(sender, scope, 'sender', shared.time)
+  const addressed = await named(draft, toField, scope, shared.time)
   const { id, messageId } = newMessageId(domainOf(from.email))
   const copy = { ...commonOf(ctx, shared, draft, template), ...partsOf(from, addressed, rendered, template) }
   const copies = addressed.recipients.map((recipient, n) => ({
@@ -149,10 +152,10 @@ async function planVersion(
 }
 
 /** The template names the one that it speaks to; the names of the others are those that were given. */
-async function named(draft: Draft, toField: string, scope: TemplateScope): Promise<Draft> {
+async function named(draft: Draft, toField: string, scope: TemplateScope, time: RenderTime): Promise<Draft> {
   const [first, ...others] = draft.to
   if (!first || first.name !== undefined) return draft
-  const renamed = await renderName({ ...first, name: toField }, scope, 'toField')
+  const renamed = await renderName({ ...first, name: toField }, scope, 'toField', time)
   return { ...draft, to: [renamed, ...others], recipients: draft.recipients.with(0, renamed) }
 }
 

@@ -5,6 +5,7 @@ import { given, oneLine, storable } from '../../../kernel/v3/lenient.ts'
 import { contentMissing, templateInvalid } from '../../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../../messages/templates/compile.ts'
 import { isTemplateFault } from '../../messages/templates/fault.ts'
+import { inTurn, type RenderTime, renderTime } from '../../messages/templates/turns.ts'
 
 const compiled = templateCache({ max: 500 })
 
@@ -13,15 +14,21 @@ type Kind = Parameters<typeof compileTemplate>[1]
 export type Content = { subject?: string; html?: string; text?: string }
 export type Rendered = { subject: string; html?: string; text?: string }
 
-export async function renderContent(content: Content, scope: TemplateScope): Promise<Rendered> {
+/** `time`: of the call, where it renders more than this. */
+export async function renderContent(
+  content: Content,
+  scope: TemplateScope,
+  time = renderTime(),
+): Promise<Rendered> {
+  const render = (source: string, kind: Kind, param: string) => rendered({ source, kind, param }, scope, time)
   const [html, text] = [given(content.html), given(content.text)]
   if (html === undefined && text === undefined) throw contentMissing()
-  const subject = oneLine(await render(content.subject ?? '', 'text', scope, 'subject'))
+  const subject = oneLine(await render(content.subject ?? '', 'text', 'subject'))
   if (subject === '') throw missingParameter({ message: 'subject is missing', param: 'subject' })
   return {
     subject,
-    html: html && storable(await render(html, 'html', scope, 'htmlContent')),
-    text: text && storable(await render(text, 'text', scope, 'textContent')),
+    html: html && storable(await render(html, 'html', 'htmlContent')),
+    text: text && storable(await render(text, 'text', 'textContent')),
   }
 }
 
@@ -30,14 +37,24 @@ export async function renderName(
   { email, name = '' }: Address,
   scope: TemplateScope,
   param: string,
+  time = renderTime(),
 ): Promise<Address> {
-  const rendered = oneLine(await render(name, 'text', scope, param))
-  return rendered === '' ? { email } : { email, name: rendered }
+  const written = oneLine(await rendered({ source: name, kind: 'text', param }, scope, time))
+  return written === '' ? { email } : { email, name: written }
 }
 
-async function render(source: string, kind: Kind, scope: TemplateScope, param: string): Promise<string> {
+type Written = { source: string; kind: Kind; param: string }
+
+async function rendered(
+  { source, kind, param }: Written,
+  scope: TemplateScope,
+  time: RenderTime,
+): Promise<string> {
   if (!/\{[{%#]/.test(source)) return source
-  return refusingFaults(param, () => compiled(source, kind).render(scope))
+  return refusingFaults(param, async () => {
+    const template = await inTurn(() => compiled(source, kind), time)
+    return template.render(scope, time)
+  })
 }
 
 /** Refuses what does not compile, with its place. */

@@ -3,7 +3,6 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import { answer, operation } from '../../../kernel/operation.ts'
 import { prepared } from '../../../kernel/prepared.ts'
-import { Refusal } from '../../../kernel/refusal.ts'
 import { idempotencyInProgress, idempotencyKeyReused } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import {
@@ -23,7 +22,7 @@ import { type Plan, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
 import { SendBody, secretFields } from './send-request.ts'
 
-const attached = prepared<AttachedFiles>()
+const planned = prepared<Plan>()
 
 export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAttachment }) =>
   operation({
@@ -56,18 +55,18 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyKeyReused,
     ],
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
+    // Planned before the transaction, which the calls of others share: templates are the customers', and take their time.
     prepare: async (ctx, input) => {
       const body = await fetchAttachments(fetchAttachment, input.body)
-      return attached.put({ ...input, body }, await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body)))
+      const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body))
+      return planned.put(input, await planChecked(ctx, body, files))
     },
   }).runTogether(async (db, calls) => {
-    const planned = await Promise.all(
-      calls.map(({ ctx, input }) => refusalOr(planChecked(ctx, input.body, attached.take(input)))),
-    )
-    const plans = planned.filter((one): one is Plan => !(one instanceof Refusal) && !one.isSandbox)
-    const refused = await queuePlans(db, plans)
-    const refusals = new Map(plans.map((plan, i) => [plan, refused[i]]))
-    return planned.map((one) => (one instanceof Refusal ? one : (refusals.get(one) ?? answerOf(one))))
+    const plans = calls.map(({ ctx, input }) => ({ ...planned.take(input), ctx }))
+    const sending = plans.filter(({ isSandbox }) => !isSandbox)
+    const refused = await queuePlans(db, sending)
+    const refusals = new Map(sending.map((plan, i) => [plan, refused[i]]))
+    return plans.map((plan) => refusals.get(plan) ?? answerOf(plan))
   })
 
 /** What is sent to nobody obeys the rules of the key as well. */
@@ -84,13 +83,4 @@ function answerOf({ versions, isVersioned, scheduled }: Plan) {
   const ids = versions.map(({ messageId }) => messageId)
   const told = isVersioned ? { messageIds: ids } : { messageId: ids[0] }
   return scheduled ? answer(202, { ...told, batchId: scheduled.batchId }) : answer(201, told)
-}
-
-async function refusalOr<T>(work: Promise<T>): Promise<T | Refusal> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
 }
