@@ -1,6 +1,7 @@
 // The Scaleway interface takes no finished message, so one is taken apart for it. What would not come out the same
 // is left to SMTP.
-import PostalMime, { type Address, type Attachment, addressParser, type Email } from 'postal-mime'
+import { type Address, type Attachment, addressParser, type Email } from 'postal-mime'
+import { openParsers } from '../../kernel/parse-apart.ts'
 import type { Handover } from '../../kernel/ports.ts'
 
 type ApiAddress = { email: string; name?: string }
@@ -31,12 +32,14 @@ export const refHeader = 'X-Posthorn-Message'
 const replaced =
   /^(from|to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature)$/
 
+const parseApart = openParsers()
+
 export async function takeApart(handover: Handover, projectId: string): Promise<TakenApart> {
   const { raw, recipient } = handover
   if (raw.length > largest) return { why: 'it is larger than 2 MB' }
   const options = { attachmentEncoding: 'base64', forceRfc822Attachments: true } as const
-  const email = await PostalMime.parse(raw, options).catch(() => null)
-  if (email === null) return { why: 'it cannot be read' }
+  const email = await parseApart(raw, options)
+  if (email === undefined) return { why: 'it cannot be read' }
   const why = whyNot(email, recipient) ?? whyNotParts(email, raw.toString('latin1'))
   if (why !== null) return { why }
   const body = JSON.stringify(compose(email, handover, projectId))

@@ -1,10 +1,21 @@
-import PostalMime from 'postal-mime'
+// Anybody may have written what was captured: it is read within bounds, and what they do not let be read is shown by its
+// header alone.
+import { LRUCache } from 'lru-cache'
+import { decodeWords } from 'postal-mime'
 import type { Ctx } from '../../kernel/ctx.ts'
-import { normalEmail } from '../../kernel/email-address.ts'
+import { normalEmail, readAddress } from '../../kernel/email-address.ts'
 import { readId, showId } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
+import { openParsers } from '../../kernel/parse-apart.ts'
 import { notFound } from '../../kernel/refusals.ts'
+import { openMail, valueIn } from './relay/mail.ts'
 import { type CapturedRow, listCaptured } from './sandbox-queries.ts'
+
+const parseApart = openParsers()
+// So long a page is read.
+const patienceMs = 10_000
+/** By their identifiers: what could not be read is not tried again at every look. */
+const unreadable = new LRUCache<string, true>({ max: 10_000 })
 
 type Wanted = { to?: string; limit?: number; cursor?: string }
 
@@ -16,21 +27,59 @@ export async function pageOfCaptured(ctx: Ctx, { to, limit = 50, cursor }: Wante
     (after, most) => listCaptured(ctx.db, ctx.caller.accountId, { to: recipient, after, limit: most }),
     ({ id }) => id,
   )
-  return { data: await Promise.all(rows.map(showCaptured)), next_cursor: nextCursor }
+  const until = performance.now() + patienceMs
+  const data = []
+  // One after the other: the threads serve other pages as well.
+  for (const row of rows) data.push(await showCaptured(row, until))
+  return { data, next_cursor: nextCursor }
 }
 
-async function showCaptured({ id, message_id, recipient, raw, received_at }: CapturedRow) {
-  const mail = await PostalMime.parse(raw)
+async function showCaptured(row: CapturedRow, until: number) {
+  const { id, message_id, recipient, received_at } = row
+  const { from, subject, html, text, headers } = (await readWhole(row, until)) ?? readHead(row)
   return {
     id: showId('cap', id),
     message_id: showId('msg', message_id),
-    from: mail.from?.address ?? '',
+    from,
     to: recipient,
+    subject,
+    html,
+    text,
+    headers,
+    received_at: received_at.toISOString(),
+  }
+}
+
+async function readWhole({ id, raw }: CapturedRow, until: number) {
+  if (unreadable.has(id) || performance.now() > until) return undefined
+  const mail = await parseApart(raw)
+  if (!mail) {
+    unreadable.set(id, true)
+    return undefined
+  }
+  return {
+    from: mail.from?.address ?? '',
     subject: mail.subject ?? '',
     html: mail.html ?? null,
     text: mail.text ?? null,
     headers: mail.headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
-    received_at: received_at.toISOString(),
+  }
+}
+
+const longestSubject = 2_000
+
+function readHead({ raw }: CapturedRow) {
+  const mail = openMail(raw)
+  const from = readAddress(valueIn(mail, 'from') ?? '')
+  return {
+    from: 'fault' in from ? '' : from.email,
+    subject: decodeWords((valueIn(mail, 'subject') ?? '').slice(0, longestSubject)),
+    html: null,
+    text: null,
+    headers: mail.fields.map((field) => ({
+      name: field.text.slice(0, Math.max(0, field.text.indexOf(':'))),
+      value: valueIn({ fields: [field] }, field.name) ?? '',
+    })),
   }
 }
 

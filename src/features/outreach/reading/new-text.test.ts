@@ -35,3 +35,9 @@ test('of HTML as well', () => {
     '<div>No thanks</div><div class="gmail_quote">On Monday <blockquote>Unsubscribe</blockquote></div>'
   assert.equal(newText({ text: '', html }), 'No thanks')
 })
+
+test('a line of nothing but dashes costs no more than another', () => {
+  const before = process.cpuUsage()
+  assert.equal(cutQuoted('-'.repeat(50_000)).length, 50_000)
+  assert.ok(process.cpuUsage(before).user < 2_000_000)
+})

@@ -13,8 +13,9 @@ const htmlQuote = new RegExp(`<(?:div|blockquote|hr)\\b[^<>]{0,500}(?:${quoteNam
 
 const beforeQuote = (html: string) => html.slice(0, htmlQuote.exec(html)?.index ?? html.length)
 
+// Two dashes at its end stand for all: a line of nothing else would be gone through from each of them.
 const original =
-  /^\W*-{2,}\s*(original|forwarded|message d'origine|message transfere|ursprungliche|mensaje ori|messaggio ori)/
+  /^\W*--\s*(original|forwarded|message d'origine|message transfere|ursprungliche|mensaje ori|messaggio ori)/
 const outlookFrom = /^\*?(from|de|von|da)\s?:/
 const outlookNext =
   /^\*?(sent|date|to|subject|envoye|objet|a|gesendet|an|betreff|enviado|para|asunto|inviato|oggetto)\b.{0,12}?:/

@@ -1,6 +1,7 @@
 // A message as it came, taken apart. A stranger wrote all of it: sizes are bounded, nothing is believed.
-import PostalMime, { type Address, type Attachment } from 'postal-mime'
+import type { Address, Attachment } from 'postal-mime'
 import { normalEmail } from '../../../kernel/email-address.ts'
+import { openParsers } from '../../../kernel/parse-apart.ts'
 import { oneLine, storable } from '../../../kernel/v3/lenient.ts'
 
 export type Part = { type: string; content: string }
@@ -24,9 +25,11 @@ export type IncomingMail = {
 const longest = { text: 200_000, html: 500_000, part: 100_000, subject: 1_000, name: 200, ids: 100 }
 const limits = { maxNestingDepth: 32, maxHeadersSize: 512 * 1024, forceRfc822Attachments: true }
 
-/** Undefined when it cannot be read at all. */
+const parseApart = openParsers()
+
+/** Undefined when it cannot be read at all, or takes too long. */
 export async function parseMail(raw: Buffer): Promise<IncomingMail | undefined> {
-  const mail = await PostalMime.parse(raw, limits).catch(() => undefined)
+  const mail = await parseApart(raw, limits)
   if (!mail) return undefined
   const headers = new Map<string, string>()
   for (const { key, value } of mail.headers) if (!headers.has(key)) headers.set(key, oneLine(value))

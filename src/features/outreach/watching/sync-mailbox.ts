@@ -78,7 +78,8 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
     if (!headed || headed.from === mailbox.email) continue
     if (!mayBeReport(headed) && !(await matchThread(db, into, headed))) continue
     const source = await open.source(uid)
-    const mail = source && (await parseMail(source))
+    // What cannot be read is an answer all the same.
+    const mail = source && ((await parseMail(source)) ?? headed)
     if (mail) incoming.push({ ...into, mail, receivedAt })
   }
   return incoming

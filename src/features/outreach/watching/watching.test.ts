@@ -62,6 +62,15 @@ describe('a watched mailbox', { skip: withoutDovecot }, () => {
     assert.equal((await outreach.enrolment(weak)).state, 'stopped')
   })
 
+  test('an answer that takes too long to be read is an answer all the same', async () => {
+    const mailbox = await outreach.makeMailbox()
+    const written = await outreach.writeTo(mailbox)
+    await dovecot.append(mailbox.user, answerTo(written, { text: '\r\n'.repeat(400_000) }))
+    const reply = await outreach.reply(written)
+    assert.deepEqual([reply.kind, reply.classification, reply.sender], ['reply', null, written.email])
+    assert.equal((await outreach.enrolment(written)).reason, 'replied')
+  })
+
   test('private mail is not kept', async () => {
     const mailbox = await outreach.makeMailbox()
     const written = await outreach.writeTo(mailbox)
