@@ -32,8 +32,8 @@ export function openShare(most: number, waitMs = patienceMs): Share {
   function leave(accountId: string, line: Line): void {
     // The place goes to the next in line as it is.
     const next = line.waiting.shift()
-    if (next) return next()
-    line.running--
+    if (next) next()
+    else line.running--
     if (line.running === 0) lines.delete(accountId)
   }
 
