@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { connect } from 'node:tls'
 import { revokeKey } from '../../src/features/accounts/keys/queries.ts'
+import { sql } from '../../src/kernel/sql.ts'
 import { makeDatabase } from '../app.ts'
 import { proxyTo } from '../stand-ins/cuttable-proxy.ts'
 import { until } from '../until.ts'
@@ -116,7 +117,7 @@ describe('a key', () => {
     const { response } = await app.refused(three, capped.key)
     assert.match(
       response,
-      /^452 4\.7\.1 The daily .* key, 4 messages, leaves 1 today, and this needs 3\. It resets at [-\d]{10}T00:00:00Z\.$/,
+      /^452 4\.7\.1 The daily .* key, 4 messages, leaves 1 today, and this needs 3\. It resets at [-\d]+T00:00:00Z\.$/,
     )
     assert.equal((await app.stored(accountId)).length, 3)
     await app.send({}, capped.key)
@@ -133,6 +134,18 @@ describe('a key', () => {
     )
     const { body } = await app.call('GET', '/api/v1/usage', { key: capped.key })
     assert.equal(body.key.used_today, 4)
+  })
+
+  test('of an account without quota left is told so at the recipient, with the month it waits for', async () => {
+    const { accountId, key } = await app.makeAccount()
+    await app.pools.db.run(sql`update accounts set monthly_quota = 1 where id = ${accountId}`)
+    await app.send({}, key)
+    const { command, response } = await app.refused({}, key)
+    assert.equal(command, 'RCPT TO')
+    assert.match(
+      response,
+      /^452 4\.7\.1 The monthly quota of the account is reached\. It resets at [-\d]+-01T00:00:00Z\.$/,
+    )
   })
 
   test('at its cap among many at once: each message whole, and no more than the cap', async () => {
