@@ -7,8 +7,8 @@ export function agentGuide(baseUrl: string): string[] {
     'A newsletter: `POST /v3/contacts/lists` `{name}` answers `{id}`; `POST /v3/contacts` ' +
       '`{email, attributes, listIds: [id]}` puts a person on it, `POST /v3/contacts/import` ' +
       '`{jsonBody: [{email, attributes}], listIds: [id]}` many. Look at it with campaign.preview ' +
-      '`{subject, html, contact}`, which fills it in for that person and sends nothing; message.validate is for single ' +
-      'messages, and without `params` it leaves `{{ contact.FIRSTNAME }}` as it stands. ' +
+      '`{subject, html, contact}`, which fills it in for that person and sends nothing; message.validate is for ' +
+      'single messages, and without `params` it leaves `{{ contact.FIRSTNAME }}` as it stands. ' +
       'campaign.send `{name, subject, from, html, list_id}` without `confirm` sends nothing either and says how ' +
       'many would get it; the same with `"confirm": true` sends it and answers `{campaign_id}`, and campaign.stats ' +
       'tells what became of it.',

@@ -1,4 +1,5 @@
-// What an unsubscribe link carries; nobody can read the address in it. It has to work for as long as the mail is kept, also when the contact is gone.
+// What an unsubscribe link carries, readable by nobody else. It has to work for as long as the mail is kept, also when
+// the contact is gone.
 import { normalEmail } from '../../../kernel/email-address.ts'
 import {
   numberBytes,
