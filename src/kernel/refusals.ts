@@ -144,6 +144,15 @@ export const databaseUnavailable = refusal({
   hint: 'Call again later; use the same Idempotency-Key to be safe.',
 })
 
+export const secretUnopened = refusal({
+  code: 'secret_unopened',
+  kind: 'unavailable',
+  message:
+    'A stored secret was sealed with another secret key than this process has: ' +
+    'whoever runs the service has to put POSTHORN_SECRET_KEY, or secret-key in the data folder, back.',
+  retryable: false,
+})
+
 export function isDatabaseDown(error: unknown): boolean {
   return error instanceof Refusal && error.code === databaseUnavailable.declaration.code
 }

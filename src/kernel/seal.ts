@@ -1,12 +1,18 @@
 // Secrets at rest: AES-256-GCM under a key that is not in the database.
 // Layout: version, 4 octets that tell which key, 12 of nonce, 16 of tag, then the encrypted octets.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { secretUnopened } from './refusals.ts'
 
 const version = 1
 const at = { keyId: 1, nonce: 5, tag: 17, text: 33 }
 
 export class SealFault extends Error {
   override name = 'SealFault'
+}
+
+/** For whoever asks for it in a request. */
+export function refuseUnopened(error: unknown): never {
+  throw error instanceof SealFault ? Object.assign(secretUnopened(), { cause: error }) : error
 }
 
 /** `label` says whose secret it is; sealed octets that were moved to another place do not open there. */

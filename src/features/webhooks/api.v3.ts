@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
-import { notFound } from '../../kernel/refusals.ts'
+import { notFound, secretUnopened } from '../../kernel/refusals.ts'
 import { closed, words } from '../../kernel/schema.ts'
+import { refuseUnopened } from '../../kernel/seal.ts'
 import { words as eventWords, types } from './events.ts'
 import { listWebhooks } from './queries.ts'
 import { ChangeBody, CreateBody, readType, secretFields } from './read-body.ts'
@@ -39,6 +40,7 @@ export const listWebhooksV3 = ({ secretKeys }: WebhookNeeds) =>
       sort: Type.Optional(words(['asc', 'desc'], { description: 'By creation; desc when absent' })),
     }),
     reply: closed({ webhooks: Type.Array(Webhook) }),
+    refusals: [secretUnopened],
   }).run(async (ctx, { query }) => {
     if (query.type === 'inbound') return { webhooks: [] }
     const rows = await listWebhooks(ctx.db, ctx.caller.accountId, readType({ type: query.type }))
@@ -75,7 +77,7 @@ export const getWebhookV3 = ({ secretKeys }: WebhookNeeds) =>
     summary: 'Read a webhook',
     params,
     reply: Webhook,
-    refusals: [notFound],
+    refusals: [notFound, secretUnopened],
   }).run(async (ctx, { params: { id } }) => showWebhook(secretKeys, ctx, await readWebhook(ctx, id)))
 
 export const updateWebhookV3 = (needs: WebhookNeeds) =>
@@ -90,7 +92,7 @@ export const updateWebhookV3 = (needs: WebhookNeeds) =>
     secret: secretFields,
     status: 204,
     reply: Type.Null(),
-    refusals: [notFound],
+    refusals: [notFound, secretUnopened],
     prepare: async (_ctx, input) => {
       await refuseTarget(needs.checkTarget, input.body.url)
       return input
@@ -124,9 +126,10 @@ export const getWebhookSecretV3 = ({ secretKeys }: WebhookNeeds) =>
     summary: 'Read the secret that signs the calls of a webhook',
     params,
     reply: closed({ secret: Type.String() }),
-    refusals: [notFound],
+    refusals: [notFound, secretUnopened],
   }).run(async (ctx, { params: { id } }) => {
     const { id: own, sealed } = await readWebhook(ctx, id)
-    const { secret } = await openSecrets(secretKeys, { accountId: ctx.caller.accountId, id: own }, sealed)
+    const owner = { accountId: ctx.caller.accountId, id: own }
+    const { secret } = await openSecrets(secretKeys, owner, sealed).catch(refuseUnopened)
     return { secret }
   })

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { closed, Time, words } from '../../kernel/schema.ts'
 import { holdsScope } from '../../kernel/scope.ts'
+import { refuseUnopened } from '../../kernel/seal.ts'
 import { types } from './events.ts'
 import type { WebhookRow } from './queries.ts'
 import { mask } from './read-body.ts'
@@ -33,7 +34,7 @@ export async function showWebhook(
   found: WebhookRow,
 ): Promise<Static<typeof Webhook>> {
   const owner = { accountId: ctx.caller.accountId, id: found.id }
-  const secrets = await openSecrets(keys, owner, found.sealed)
+  const secrets = await openSecrets(keys, owner, found.sealed).catch(refuseUnopened)
   const shown = holdsScope(ctx.caller.scopes, 'settings.write') ? secrets : masked(secrets)
   const { token, basic, headers } = shown
   return {

@@ -163,4 +163,24 @@ describe('the secrets of a webhook', () => {
     assert.deepEqual([bare.auth, bare.headers, bare.url], [undefined, undefined, url])
     assert.equal((await call(key, 'GET', `/v3/webhooks/${id}/secret`)).body.secret, signing)
   })
+
+  test('are not told, and nothing is changed, by a process that has another secret key', async () => {
+    const { key, id } = await made(secret)
+    const other = await makeApp({
+      databaseUrl: app.databaseUrl,
+      env: { POSTHORN_SECRET_KEY: '5e'.repeat(32) },
+    })
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', `/${id}`],
+      ['GET', `/${id}/secret`],
+      ['PUT', `/${id}`],
+    ] as const) {
+      const body = method === 'GET' ? undefined : { description: 'x' }
+      const reply = await other.call(method, `/v3/webhooks${path}`, { key, body })
+      assert.deepEqual([reply.status, reply.body.code], [503, 'secret_unopened'], `${method} ${path}`)
+      assert.match(reply.body.message, /sealed with another secret key.*POSTHORN_SECRET_KEY/)
+    }
+    assert.equal((await call(key, 'GET', `/v3/webhooks/${id}`)).body.description, '')
+  })
 })

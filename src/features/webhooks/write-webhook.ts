@@ -2,6 +2,7 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { refusal } from '../../kernel/refusal.ts'
 import { missingParameter, notFound } from '../../kernel/refusals.ts'
+import { refuseUnopened } from '../../kernel/seal.ts'
 import { type CallNeeds, type CheckTarget, refuseUncallable } from '../../kernel/v3/url.ts'
 import { resolveNotice } from '../accounts/notices/notices.ts'
 import { toldOf } from './events.ts'
@@ -80,7 +81,7 @@ export async function changeWebhook(
   const ref = { accountId: ctx.caller.accountId, id: String(id) }
   const found = await lockWebhook(ctx.db, ref)
   if (!found) throw webhookUnknown()
-  const secrets = await openSecrets(secretKeys, ref, found.sealed)
+  const secrets = await openSecrets(secretKeys, ref, found.sealed).catch(refuseUnopened)
   const address = readAddress(body.url)
   const events = readEvents(found.type, body.events) ?? found.events
   const changed: Secrets = {

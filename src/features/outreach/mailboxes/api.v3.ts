@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { operation } from '../../../kernel/operation.ts'
-import { notFound } from '../../../kernel/refusals.ts'
+import { notFound, secretUnopened } from '../../../kernel/refusals.ts'
 import { closed, orNull } from '../../../kernel/schema.ts'
 import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
@@ -96,7 +96,7 @@ export const updateMailboxV3 = (needs: MailboxNeeds) =>
     secret,
     status: 204,
     reply: Type.Null(),
-    refusals: [moduleDisabled, notFound],
+    refusals: [moduleDisabled, notFound, secretUnopened],
     prepare: async (ctx, input) => {
       await requireModule(ctx)
       await testChange(needs, ctx, input.params.id, input.body)
@@ -136,7 +136,7 @@ export const testMailboxV3 = (needs: MailboxNeeds) =>
     effect: 'dry',
     params,
     reply: closed({ smtp: Tested, imap: Tested }),
-    refusals: [moduleDisabled, notFound],
+    refusals: [moduleDisabled, notFound, secretUnopened],
   }).run(async (ctx, { params: { id } }) => {
     await requireModule(ctx)
     const { smtp, imap } = await testMailbox(needs, ctx, id)

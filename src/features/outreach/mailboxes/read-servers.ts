@@ -1,6 +1,6 @@
 // The servers of a mailbox as callers give them.
 import { type Static, Type } from 'typebox'
-import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { invalidParameter, missingParameter, secretUnopened } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
 import type { Secret, ServerSettings } from './credentials.ts'
@@ -33,7 +33,7 @@ export type ReadServer = { settings: ServerSettings; secret: Secret }
 export function readServer(
   kind: Kind,
   one: ServerGiven | null | undefined,
-  known: Partial<ServerSettings> & { user: string; secret?: Secret },
+  known: Partial<ServerSettings> & { user: string; secret?: Secret; isUnopened?: boolean },
 ): ReadServer {
   const host = given(one?.host)?.trim().toLowerCase() ?? known.host
   if (host === undefined)
@@ -47,6 +47,7 @@ export function readServer(
   const user = given(one?.user) ?? known.user
   // A stored password goes to the host that it was given for, and to no other that somebody names later.
   const secret = secretOf(one) ?? (host === known.host ? known.secret : undefined)
+  if (!secret && known.isUnopened && host === known.host) throw secretUnopened({ message: giveAgain })
   if (!secret) {
     const again = known.host === undefined || known.host === host ? '' : ': a new host needs it again'
     throw missingParameter({ message: `password is missing in ${kind}${again}`, param: `${kind}.password` })
@@ -55,6 +56,10 @@ export function readServer(
     throw invalidParameter({ message: `user or password is not valid in ${kind}`, param: kind })
   return { settings: { host, port, secure, user }, secret }
 }
+
+const giveAgain =
+  'The passwords of this mailbox were sealed with another secret key than this process has: whoever runs the service ' +
+  'has to put POSTHORN_SECRET_KEY, or secret-key in the data folder, back; or give the passwords of both servers again'
 
 function secretOf(one: ServerGiven | null | undefined): Secret | undefined {
   const [accessToken, password] = [given(one?.accessToken), given(one?.password)]

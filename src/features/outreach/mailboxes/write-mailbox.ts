@@ -146,9 +146,10 @@ async function changedServers(
     if (error instanceof SealFault) return undefined
     throw error
   })
+  const isUnopened = secrets === undefined
   return {
-    smtp: readServer('smtp', body.smtp, { ...known.smtp, secret: secrets?.smtp }),
-    imap: readServer('imap', body.imap, { ...known.imap, secret: secrets?.imap }),
+    smtp: readServer('smtp', body.smtp, { ...known.smtp, secret: secrets?.smtp, isUnopened }),
+    imap: readServer('imap', body.imap, { ...known.imap, secret: secrets?.imap, isUnopened }),
   }
 }
 
