@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { type Gatherer, gather } from './gather.ts'
-import { Refusal, type Told } from './refusal.ts'
-import { databaseUnavailable } from './refusals.ts'
+import { codeOf, translate } from './outage.ts'
 import { holdAgainst, type Shape } from './row.ts'
 import { compile, type Sql, sql } from './sql.ts'
 
@@ -252,52 +251,6 @@ async function tryAgain<T>(
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
-
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23505' && (error as { constraint?: string }).constraint === constraint
-}
-
-function translate(error: unknown): never {
-  if (error instanceof Refusal || !isOutage(error)) throw error
-  throw Object.assign(databaseUnavailable(aboutOutage(error)), { cause: error })
-}
-
-/** A database that is there, and busy, is not to be looked for. */
-function aboutOutage(error: unknown): Told {
-  if (codeOf(error) === '57014')
-    return {
-      message: 'The database was stopped over this, which took longer than it may.',
-      hint: 'Ask for less at once: a shorter time, a smaller page. Or call again when there is less to do.',
-    }
-  if (error instanceof Error && /timeout exceeded when trying to connect/.test(error.message))
-    return { message: 'The database cannot be reached at the moment, or all connections to it are busy.' }
-  return {}
-}
-
-// SQLSTATE 08: connection; 57P: server stopping or starting; 53300: no connection left; 57014: out of time; 25006: a
-// server that only reads, as after a failover; 53100, 53200, 58030: its disk is full or broken, or its memory.
-const outageStates = /^(08...|57P0[1-5]|53[123]00|57014|25P03|25006|58030)$/
-const outageErrnos = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
-// The driver's own words, which carry no code.
-const outageWords =
-  /connection terminated|timeout expired|read timeout|timeout exceeded|not queryable|was closed/i
-
-function isOutage(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isOutage)
-  if (!(error instanceof Error)) return false
-  const code = codeOf(error)
-  return outageStates.test(code) || outageErrnos.has(code) || (code === '' && outageWords.test(error.message))
 }
