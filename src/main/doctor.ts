@@ -4,10 +4,14 @@ import { Resolver } from 'node:dns/promises'
 import pg from 'pg'
 import type { Transport } from '../kernel/ports.ts'
 import { within } from '../kernel/within.ts'
+import { secretKeyPrints } from './backup/data-files.ts'
+import { BackupFault } from './backup/format.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { openDatabase } from './database.ts'
 import { openMediaStorage } from './media.ts'
+import { MigrationFault, refuseUnfit } from './migrate.ts'
+import { listPrints } from './secret-print-queries.ts'
 import { resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
@@ -32,7 +36,7 @@ export async function runChecks(): Promise<Check[]> {
     node,
     ...checkConfiguration(config),
     folder,
-    await checkDatabase(config),
+    ...(await checkDatabase(config)),
     await checkTransport(config),
     ...(isUsable ? [await checkMedia(config)] : []),
     await checkSmsTransport(config),
@@ -68,12 +72,14 @@ async function checkDataFolder({ dataDir }: Config): Promise<Check> {
   }
 }
 
-async function checkDatabase(config: Config): Promise<Check> {
+async function checkDatabase(config: Config): Promise<Check[]> {
   const name = 'database'
   try {
     const database = await openDatabase(config, 'command')
     try {
-      return { name, state: 'ok', detail: `${database.kind}, PostgreSQL ${await versionAt(database.url)}` }
+      const { version, prints } = await lookAt(database.url)
+      const detail = `${database.kind}, PostgreSQL ${version}`
+      return [{ name, state: 'ok', detail }, await checkSecretKey(config, prints)]
     } finally {
       await database.close()
     }
@@ -81,18 +87,37 @@ async function checkDatabase(config: Config): Promise<Check> {
     const mend = config.databaseUrl
       ? 'check DATABASE_URL and that the server takes connections from here'
       : 'mend what the line above says, or set DATABASE_URL to use another server'
-    return { name, state: 'failed', detail: oneLine(error), mend }
+    // It has been reached, and its line says what to do.
+    const isReached = error instanceof MigrationFault || error instanceof BackupFault
+    return [{ name, state: 'failed', detail: oneLine(error), ...(!isReached && { mend }) }]
   }
 }
 
-async function versionAt(url: string): Promise<string> {
+async function lookAt(url: string): Promise<{ version: string; prints: string[] }> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
+    await refuseUnfit(client)
     const { rows } = await client.query(`select current_setting('server_version') as version`)
-    return rows[0].version
+    return { version: rows[0].version, prints: await listPrints(client) }
   } finally {
     await client.end()
+  }
+}
+
+async function checkSecretKey(config: Config, known: string[]): Promise<Check> {
+  const name = 'secret key'
+  const { prints } = await secretKeyPrints(config)
+  if (known.length === 0 || known.some((print) => prints.includes(print)))
+    return { name, state: 'ok', detail: known.length === 0 ? 'not used yet' : 'the database knows it' }
+  const mend = config.secretKey
+    ? 'set POSTHORN_SECRET_KEY to the key of before; a new one goes in front of it, a comma between'
+    : `put secret-key back into ${config.dataDir}, or set POSTHORN_SECRET_KEY to the key of before`
+  return {
+    name,
+    state: 'failed',
+    detail: 'the database knows another one: nothing it sealed can be opened',
+    mend,
   }
 }
 

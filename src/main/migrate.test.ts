@@ -74,3 +74,21 @@ test('only what is not applied yet is pending', () => {
 test('a database that cannot be reached is an error within seconds', async () => {
   await assert.rejects(migrate('postgres://x:y@127.0.0.1:1/z'), /ECONNREFUSED/)
 })
+
+test('a database of another encoding, and one that only reads, are refused in words', async () => {
+  const url = new URL(await makeEmptyDatabase())
+  for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+    const name = `${url.pathname.slice(1)}_${encoding.toLowerCase()}`
+    const form = `encoding '${encoding}' locale 'C' template template0`
+    await query(url.href, `create database ${name} ${form}`)
+    const other = new URL(url)
+    other.pathname = `/${name}`
+    await assert.rejects(
+      migrate(other.href),
+      isFault(new RegExp(`encoding ${encoding}; Posthorn needs UTF8`)),
+    )
+    await query(url.href, `drop database ${name}`)
+  }
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  await assert.rejects(migrate(url.href), isFault(/the database takes no writes/))
+})

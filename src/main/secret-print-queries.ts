@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Db } from '../kernel/db.ts'
 import { bool, row } from '../kernel/row.ts'
 import { sql } from '../kernel/sql.ts'
@@ -25,4 +26,15 @@ export function knowsPrints(db: Db, prints: string[]) {
       select exists (select 1 from secret_key_prints where print = any(${prints}::text[])) as known`,
     )
   })
+}
+
+/** Those that the database has seen; none before its first start. */
+export async function listPrints(client: pg.Client): Promise<string[]> {
+  const { rows: found } = await client.query(
+    `select to_regclass('secret_key_prints') is not null as is_there`,
+  )
+  if (!found[0].is_there) return []
+  // all accounts: the keys are the installation's
+  const { rows } = await client.query('select print from secret_key_prints')
+  return rows.map(({ print }) => print)
 }

@@ -1,6 +1,10 @@
 // The commands on a database, beside a service that runs on it.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { makeEmptyDatabase } from './empty-database.ts'
 import { eventually, linesOf, makePlace, run, start } from './posthorn.ts'
 
@@ -205,6 +209,33 @@ test('doctor finds the database and ends with 0; without one it ends with 1 and 
   assert.doesNotMatch(failed.out, /hunter2/)
   const json = await run(nowhere, 'doctor', '--json')
   assert.deepEqual([json.code, JSON.parse(json.out).ok], [1, false])
+})
+
+test('doctor fails where the service could not work on the database', async () => {
+  const other = await run({ env: { ...place.env, POSTHORN_SECRET_KEY: '5e'.repeat(32) } }, 'doctor')
+  assert.equal(other.code, 1)
+  assert.match(
+    other.out,
+    /^FAIL {2}secret key +the database knows another one.*\n +→ set POSTHORN_SECRET_KEY/m,
+  )
+  const url = new URL(place.env.DATABASE_URL ?? '')
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  const reading = { env: { ...place.env, DATABASE_URL: url.href } }
+  const report = await run(reading, 'doctor')
+  assert.equal(report.code, 1)
+  assert.match(report.out, /^FAIL {2}database +the database takes no writes: use the primary/m)
+  const { code, err } = await run(reading, 'start')
+  assert.deepEqual([code, linesOf(err).length], [1, 1], err)
+  assert.match(err, /^posthorn: the database takes no writes/)
+})
+
+test('whoever stops reading does not hear of it', async () => {
+  const program = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
+  const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const said = text(child.stderr)
+  const [code] = await once(child, 'close')
+  assert.deepEqual([code, await said], [0, ''])
 })
 
 test('doctor tells every wrong setting', async () => {
