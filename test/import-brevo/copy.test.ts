@@ -139,8 +139,20 @@ describe('a copy', () => {
     const refused = openSource({ url: front.url, key: 'wrong' })
     await assert.rejects(refused.get('/account'), /refuses the key/)
     front.before = async () => ({ status: 503 })
-    const away = openSource({ url: front.url, key: provider.key, wait: async () => undefined })
+    const notes: string[] = []
+    const patience = { wait: async () => undefined, note: (text: string) => notes.push(text) }
+    const away = openSource({ url: front.url, key: provider.key, ...patience })
     await assert.rejects(away.get('/account'), /answered 503; run it again to go on/)
     front.before = async () => undefined
+    assert.deepEqual(
+      [notes[0], notes.length],
+      [`${front.url}/v3/account: it answered 503; trying again in 1 s`, 11],
+    )
+  })
+
+  test('ends at once where there is no such host', async () => {
+    const wait = () => assert.fail('there is nothing to wait for')
+    const nowhere = openSource({ url: `https://${'a'.repeat(64)}.example`, key: 'x', wait })
+    await assert.rejects(nowhere.get('/account'), /there is no host a+\.example; check --from/)
   })
 })

@@ -36,11 +36,11 @@ async function importBrevo({ key, from, account, dryRun, json }: Options): Promi
   // Loaded only here: no other command needs an HTTP client.
   const { copiedIds, copyAll, nameOf, survey } = await import('../import-brevo/copy.ts')
   const { openSource } = await import('../import-brevo/source.ts')
-  const source = openSource({ url: from, key })
+  const progress = progressOn(process.stderr)
+  const source = openSource({ url: from, key, note: progress.note })
   const name = await nameOf(source, from)
   const config = readConfig()
   const webhooks = { secretKeys: openSecretKeys(config), checkTarget: targetCheck(config) }
-  const progress = progressOn(process.stderr)
   await withDatabase(async (db) => {
     const accountId = await accountOf(db, account)
     const copy = { db, source, name, accountId, webhooks, now: () => new Date(), ...progress }

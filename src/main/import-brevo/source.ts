@@ -6,14 +6,14 @@ import { CommandFault } from '../commands/print.ts'
 export type Row = Record<string, unknown>
 export type Source = { get(path: string, query?: Record<string, string | number>): Promise<Row> }
 type Wait = (ms: number) => Promise<unknown>
-type Options = { url: string; key: string; wait?: Wait }
+type Options = { url: string; key: string; wait?: Wait; note?: (text: string) => void }
 
 const timeouts = { headersTimeout: 30_000, bodyTimeout: 60_000 }
 const mostTries = 12
 const longestPauseMs = 60_000
 const longestAskedMs = 3_600_000
 
-export function openSource({ url, key, wait = sleep }: Options): Source {
+export function openSource({ url, key, wait = sleep, note = () => {} }: Options): Source {
   const base = baseOf(url)
   return {
     async get(path, query = {}) {
@@ -24,7 +24,9 @@ export function openSource({ url, key, wait = sleep }: Options): Source {
         if ('body' in answer) return answer.body
         if (tries >= mostTries)
           throw new CommandFault(`${asked.href}: ${answer.fault}; run it again to go on`)
-        await wait(answer.pauseMs ?? Math.min(longestPauseMs, 500 * 2 ** tries))
+        const pauseMs = answer.pauseMs ?? Math.min(longestPauseMs, 500 * 2 ** tries)
+        note(`${asked.href}: ${answer.fault}; trying again in ${Math.ceil(pauseMs / 1000)} s`)
+        await wait(pauseMs)
       }
     },
   }
@@ -51,6 +53,8 @@ async function ask(url: URL, key: string): Promise<Answered> {
     pauseMs = askedPause(response.headers)
     text = await response.body.text()
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTFOUND')
+      throw new CommandFault(`there is no host ${url.hostname}; check --from`)
     return { fault: error instanceof Error ? error.message : String(error) }
   }
   const body = objectIn(text)
