@@ -1,6 +1,8 @@
 // What a restore refuses, before it has changed anything.
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -42,6 +44,21 @@ test('nothing to back up', async () => {
   const file = join(folder, 'none')
   await assert.rejects(backup(await makeEmptyDatabase(), dataDir, file), /nothing in the database/)
   assert.equal((await readdir(folder)).includes('none'), false)
+})
+
+test('a draft that a killed backup left goes with the next one', async () => {
+  const beside = join(folder, 'drafts')
+  await mkdir(beside)
+  const ended = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+  await once(ended, 'exit')
+  const old = new Date(Date.now() - 2 * 3_600_000)
+  const draft = (pid: number | undefined, hex: string) => `nightly.gz.${pid}-${hex}.part`
+  const dead = draft(ended.pid, 'aaaaaa')
+  const [alive, fresh] = [draft(process.pid, 'bbbbbb'), draft(ended.pid, 'cccccc')]
+  for (const name of [dead, alive, fresh]) await writeFile(join(beside, name), 'secrets')
+  for (const name of [dead, alive]) await utimes(join(beside, name), old, old)
+  await backup(source, dataDir, join(beside, 'today.gz'))
+  assert.deepEqual((await readdir(beside)).sort(), [alive, fresh, 'today.gz'].sort())
 })
 
 test('a file that is cut off, changed, or something else', async () => {

@@ -1,5 +1,4 @@
 // A backup of one moment: all tables in one snapshot, then the files of the data folder.
-import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -19,6 +18,7 @@ import {
 } from './catalog-queries.ts'
 import { copyOut } from './copy.ts'
 import { mediaIn, secretKeyPrints, secretsIn } from './data-files.ts'
+import { clearOldDrafts, draftOf } from './drafts.ts'
 import {
   BackupFault,
   digestOf,
@@ -52,7 +52,7 @@ export type Written = {
 
 export async function writeBackup(needs: BackupNeeds): Promise<Written> {
   const { url, file, now } = needs
-  const draft = `${file}.${process.pid}-${randomBytes(3).toString('hex')}.part`
+  const draft = draftOf(file)
   const client = await connect(url)
   try {
     const ground = await lookAround(client)
@@ -62,6 +62,8 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
     const tar = Readable.from(writeTar(entries({ ...needs, client, manifest, end }), now))
     await pipeline(tar, createGzip({ level: 4 }), createWriteStream(draft, { mode: 0o600, flush: true }))
     await rename(draft, file)
+    // What cannot be cleared away does not spoil the backup.
+    await clearOldDrafts(file, now).catch(() => undefined)
     const rows = Object.values(end.rows).reduce((sum, n) => sum + n, 0)
     const { size: bytes } = await stat(file)
     const secretKeyIncluded = manifest.secret_keys.included
