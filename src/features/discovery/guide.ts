@@ -12,6 +12,9 @@ export function agentGuide(baseUrl: string): string[] {
       'campaign.send `{name, subject, from, html, list_id}` without `confirm` sends nothing either and says how ' +
       'many would get it; the same with `"confirm": true` sends it and answers `{campaign_id}`, and campaign.stats ' +
       'tells what became of it.',
+    'Attributes of contacts must be declared first: `POST /v3/contacts/attributes/normal/{name}` ' +
+      '`{"type": "text"}`. Values of others are not kept; an import names them in `info.import.ignoredColumns` of ' +
+      '`GET /v3/processes/{processId}`.',
     `The schemas of one operation: GET ${baseUrl}/openapi.json?operation=campaign.send; those of \`/v3\` have ` +
       '`v3.` before their name, such as v3.list.create.',
   ]

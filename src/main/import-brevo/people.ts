@@ -89,7 +89,14 @@ export const contacts: Kind = {
   },
 }
 
-const unclaimed = { file_url: null, next_chunk: 0, chunks: 0, faulty_rows: [], attempts: 0 }
+const unclaimed = {
+  file_url: null,
+  next_chunk: 0,
+  chunks: 0,
+  faulty_rows: [],
+  ignored_columns: [],
+  attempts: 0,
+}
 
 const settingsOf = (listIds: string[], row: Row) => ({
   listIds,

@@ -14,8 +14,10 @@ export const importContactsV3 = ({ checkTarget }: CallNeeds) =>
     summary: 'Import contacts in bulk, in the background',
     description:
       `At most ${mostRows} rows of fileBody, fileUrl or jsonBody. Columns CONSENT_DATE (ISO 8601 or d/m/Y) and ` +
-      'CONSENT_SOURCE record consent. GET /v3/processes/{processId} tells how far it is; rows that are faulty are ' +
-      'named there and the others are kept.',
+      'CONSENT_SOURCE record consent. Other columns must be attributes of the account, made before with ' +
+      'POST /v3/contacts/attributes/normal/{name}; a column that is none is not kept and is named in ignoredColumns ' +
+      'of the process. GET /v3/processes/{processId} tells how far it is; rows that are faulty are named there and ' +
+      'the others are kept.',
     scope: 'contacts.write',
     effect: 'change',
     body: ImportBody,

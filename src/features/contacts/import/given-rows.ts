@@ -14,6 +14,8 @@ export type GivenRow = {
   consentSource?: unknown
   /** By name in upper case. */
   attributes: Record<string, unknown>
+  /** Names beside the attributes that nothing is read from. */
+  ignored?: string[]
   fault?: string
 }
 
@@ -85,6 +87,8 @@ function setField(row: GivenRow, name: string, value: unknown): void {
 
 type Entry = Record<string, unknown>
 
+const entryNames = new Set(['email', 'ext_id', 'extId', 'sms', 'SMS', 'consentDate', 'consentSource'])
+
 /** Entries count from 1. */
 export function* rowsOfJson(entries: unknown[]): Generator<GivenRow> {
   for (const [i, entry] of entries.entries()) yield rowOfEntry(entry, i + 1)
@@ -103,7 +107,8 @@ function rowOfEntry(entry: unknown, line: number): GivenRow {
   const consent = { consentDate: own.consentDate, consentSource: own.consentSource }
   for (const [field, value] of Object.entries({ ...named, ...consent }))
     if (isGiven(value)) row[field as Field] = value
-  return row
+  const ignored = Object.keys(own).filter((name) => !entryNames.has(name))
+  return ignored.length > 0 ? { ...row, ignored } : row
 }
 
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== ''

@@ -13,6 +13,8 @@ import type { ClaimedProcess, Tally } from './process-queries.ts'
 import { type ReadRow, RowFault, readRow } from './read-row.ts'
 
 const mostFaultyRows = 100
+const mostIgnored = 50
+const longestName = 80
 
 export async function importChunk(
   db: Db,
@@ -35,7 +37,20 @@ export async function importChunk(
   const keptOut = await writeDrafts(db, process, drafts.all, at)
   faults.sort((one, other) => one.line - other.line)
   const faultyRows = [...process.faulty_rows, ...faults].slice(0, mostFaultyRows)
-  return { ...tally, keptOut, faulty: faults.length, faultyRows }
+  const ignoredColumns = ignoredIn(rows, options.attributes, process.ignored_columns)
+  return { ...tally, keptOut, faulty: faults.length, faultyRows, ignoredColumns }
+}
+
+/** The first names, with those of the chunks before, that no value is kept under. */
+function ignoredIn(rows: GivenRow[], known: Map<string, Attribute>, before: string[]): string[] {
+  const names = new Set(before)
+  for (const { attributes, ignored = [] } of rows) {
+    for (const name of [...Object.keys(attributes), ...ignored]) {
+      if (names.size >= mostIgnored) return [...names]
+      if (name !== '' && !known.has(name)) names.add(name.slice(0, longestName))
+    }
+  }
+  return [...names]
 }
 
 async function settable(db: Db, accountId: string): Promise<Map<string, Attribute>> {

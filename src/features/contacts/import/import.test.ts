@@ -13,6 +13,7 @@ describe('an import', () => {
     ].join('\r\n')
     const result = await imported(one, { fileBody, listIds: [list] })
     assert.deepEqual(figures(result), { total: 2, created: 2, updated: 0, skipped: 0, faulty: 0 })
+    assert.deepEqual(result.ignoredColumns, ['SCORE', 'NOSUCH'])
     const [ann, bob] = await contactsOf(one)
     assert.deepEqual(ann.attributes, {
       FIRSTNAME: 'Ann;"A"',
@@ -137,6 +138,22 @@ describe('an import', () => {
       result.faultyRows.map(({ line, reason }: { line: number; reason: string }) => [line, reason]),
       [2, 3, 4, 5].map((line) => [line, 'is not an object']),
     )
+  })
+
+  test('names the columns that it did not keep, over all chunks and not without end', async () => {
+    const one = await account()
+    const rows = Array.from({ length: 2_001 }, (_, i) => ({ email: `a${i}@example.com`, attributes: {} }))
+    const jsonBody = [
+      { email: 'z@example.com', TOWN: 'Rome', extId: 'z', attributes: { age: 1, town: 'Rome', '': 1 } },
+      ...rows,
+      { email: 'y@example.com', attributes: { ['x'.repeat(500)]: 1, TOWN: 1, STREET: 1 } },
+    ]
+    const { ignoredColumns } = await imported(one, { jsonBody })
+    assert.deepEqual(ignoredColumns, ['TOWN', 'X'.repeat(80), 'STREET'])
+    assert.deepEqual((await imported(one, { fileBody: 'EMAIL;AGE\nb@example.com;2' })).ignoredColumns, [])
+    const many = Array.from({ length: 60 }, (_, i) => `C${i}`).join(';')
+    const most = await imported(one, { fileBody: `EMAIL;${many}\nb@example.com${';1'.repeat(60)}` })
+    assert.equal(most.ignoredColumns.length, 50)
   })
 
   test('tells of a hundred bad rows and counts the others', async () => {

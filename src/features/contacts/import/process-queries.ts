@@ -59,6 +59,7 @@ export type ClaimedProcess = {
   next_chunk: number
   chunks: number
   faulty_rows: FaultyRow[]
+  ignored_columns: string[]
   attempts: number
 }
 
@@ -70,6 +71,7 @@ const Claimed = row<ClaimedProcess>({
   next_chunk: int,
   chunks: int,
   faulty_rows: json(),
+  ignored_columns: json(),
   attempts: int,
 })
 
@@ -79,7 +81,7 @@ export function claimProcess(db: Db, now: Date) {
     Claimed,
     sql`
     -- all accounts: the job works for each of them
-    select account_id, id, settings, file_url, next_chunk, chunks, faulty_rows, attempts
+    select account_id, id, settings, file_url, next_chunk, chunks, faulty_rows, ignored_columns, attempts
       from processes
      where status in ('queued', 'processing')
        and name = 'IMPORTUSER'
@@ -130,6 +132,7 @@ export type Tally = {
   keptOut: number
   faulty: number
   faultyRows: FaultyRow[]
+  ignoredColumns: string[]
 }
 
 /** After the last chunk the process is completed. */
@@ -144,6 +147,7 @@ export function advanceProcess(db: Db, { accountId, id }: ProcessRef, tally: Tal
            kept_out = kept_out + ${tally.keptOut},
            faulty = faulty + ${tally.faulty},
            faulty_rows = ${JSON.stringify(tally.faultyRows)},
+           ignored_columns = ${JSON.stringify(tally.ignoredColumns)},
            status = case when next_chunk + 1 >= chunks then 'completed' else 'processing' end,
            completed_at = case when next_chunk + 1 >= chunks then greatest(${at}::timestamptz, created_at) end
      where account_id = ${accountId}

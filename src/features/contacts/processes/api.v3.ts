@@ -31,6 +31,9 @@ const Import = closed({
   faultyRows: Type.Array(closed({ line: Type.Integer(), email: Text, reason: Text }), {
     description: 'The first 100; the heading of a file is line 1, entries of jsonBody count from 1',
   }),
+  ignoredColumns: Type.Array(Text, {
+    description: 'The first 50 columns that were not kept: the account has no such attribute',
+  }),
   invalid_emails: orNull(Text),
   duplicate_contact_id: orNull(Text),
   duplicate_ext_id: orNull(Text),
@@ -54,8 +57,9 @@ const Process = closed({
 })
 
 function importOf(found: ProcessRow): Static<typeof Import> {
-  const { total, created, updated, faulty, skipped, kept_out: keptOut, faulty_rows: faultyRows } = found
-  return { total, created, updated, faulty, skipped, keptOut, faultyRows, ...noFiles }
+  const { total, created, updated, faulty, skipped } = found
+  const { kept_out: keptOut, faulty_rows: faultyRows, ignored_columns: ignoredColumns } = found
+  return { total, created, updated, faulty, skipped, keptOut, faultyRows, ignoredColumns, ...noFiles }
 }
 
 // The words that the provider's clients know.

@@ -16,6 +16,7 @@ export type ProcessRow = {
   kept_out: number
   faulty: number
   faulty_rows: FaultyRow[]
+  ignored_columns: string[]
   error: string | null
   created_at: Date
   completed_at: Date | null
@@ -33,6 +34,7 @@ const Process = row<ProcessRow>({
   kept_out: int,
   faulty: int,
   faulty_rows: json(),
+  ignored_columns: json(),
   error: maybe(text),
   created_at: time,
   completed_at: maybe(time),
@@ -40,8 +42,8 @@ const Process = row<ProcessRow>({
 })
 
 const columns = sql`
-  id, name, status, total, created, updated, skipped, kept_out, faulty, faulty_rows, error, created_at, completed_at,
-  file_token`
+  id, name, status, total, created, updated, skipped, kept_out, faulty, faulty_rows, ignored_columns, error,
+  created_at, completed_at, file_token`
 
 export function findProcess(db: Db, accountId: string, id: number) {
   return db.maybe(
