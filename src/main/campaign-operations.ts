@@ -1,6 +1,7 @@
 // Campaigns: declared and moved, in both namespaces.
 import { previewCampaignOwn, sendCampaignOwn } from '../features/campaigns/api.own.ts'
 import * as campaigns from '../features/campaigns/api.v3.ts'
+import * as ownMoves from '../features/campaigns/moves.api.own.ts'
 import * as moves from '../features/campaigns/moves.api.v3.ts'
 import * as reading from '../features/campaigns/reading.api.v3.ts'
 import { exportRecipientsV3, sendReportV3 } from '../features/campaigns/reports.api.v3.ts'
@@ -18,6 +19,7 @@ export function campaignOperations(needs: CampaignNeeds): Operation[] {
   return [
     previewCampaignOwn(needs),
     sendCampaignOwn,
+    ...Object.values(ownMoves),
     campaigns.listCampaignsV3(needs),
     campaigns.createCampaignV3(needs),
     campaigns.getCampaignV3(needs),

@@ -29,6 +29,7 @@ import {
 } from '../features/suppressions/api.own.ts'
 import * as blockedDomains from '../features/suppressions/blocked-domains.api.v3.ts'
 import { sendTransactional } from '../features/transactional/api.own.ts'
+import { cancelMessage } from '../features/transactional/cancel.api.own.ts'
 import type { FindOptinKeys } from '../features/transactional/double-optin/tokens.ts'
 import * as templates from '../features/transactional/templates-v3/api.v3.ts'
 import type { FetchAttachment } from '../features/transactional/v3/attachments.ts'
@@ -96,6 +97,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     listMessagesOwn(outgoing),
     validateMessage(needs.dns),
     getMessage(outgoing),
+    cancelMessage(outgoing),
     listSandbox,
     getSandboxRaw,
     listSuppressionsOwn,

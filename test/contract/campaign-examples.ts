@@ -9,6 +9,7 @@ const campaign = {
   htmlContent: '<p>Hello</p><a href="{{ unsubscribe }}">Unsubscribe</a>',
 }
 
+const own = '/api/v1/campaigns'
 const one = '/v3/emailCampaigns/1'
 const later = new Date(Date.now() + 3_600_000).toISOString()
 const abTest = { abTesting: true, subjectA: 'One', subjectB: 'Two', splitRule: 50 }
@@ -16,6 +17,9 @@ const abTest = { abTesting: true, subjectA: 'One', subjectB: 'Two', splitRule: 5
 export const campaignExamples: Record<string, Partial<Example>> = {
   'campaign.send': { body: { campaign_id: 1, confirm: true } },
   'campaign.preview': { body: { html: '<p>Hello {{ contact.FIRSTNAME }}</p>', subject: 'Hello' } },
+  'campaign.pause': { path: `${own}/1/pause` },
+  'campaign.resume': { path: `${own}/1/resume` },
+  'campaign.cancel': { path: `${own}/1/cancel`, body: { confirm: true } },
   'v3.campaign.create': { body: campaign },
   'v3.campaign.get': { path: one },
   'v3.campaign.update': { path: one, body: { name: 'Summer' } },
@@ -58,6 +62,13 @@ async function makeCampaign(app: App, key: string, more: object = {}): Promise<n
   return body.id
 }
 
+const ownAt =
+  (part: string, ...before: [path: string, body?: object][]): Prepare =>
+  async (app, key) => {
+    const { path = '' } = await at('', ...before)(app, key)
+    return { path: path.replace('/v3/emailCampaigns', own) + part }
+  }
+
 const at =
   (part = '', ...before: [path: string, body?: object][]): Prepare =>
   async (app, key) => {
@@ -72,6 +83,9 @@ export const campaignPrepared: Record<string, Prepare> = {
   'campaign.send': async (app, key) => ({
     body: { campaign_id: await makeCampaign(app, key), confirm: true },
   }),
+  'campaign.pause': ownAt('/pause', queued),
+  'campaign.resume': ownAt('/resume', queued, ['/pause']),
+  'campaign.cancel': ownAt('/cancel', queued),
   'v3.campaign.get': at(),
   'v3.campaign.update': at(),
   'v3.campaign.delete': at(),

@@ -99,6 +99,14 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
     await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gone@example.com' } })
     return { path: '/api/v1/suppressions/gone%40example.com' }
   },
+  'message.cancel': async (app, key) => {
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+    const { body } = await app.call('POST', '/api/v1/transactional/send', {
+      key,
+      body: { ...message, scheduled_at },
+    })
+    return { path: `/api/v1/messages/${body.id}/cancel` }
+  },
   'v3.email.cancel': async (app, key) => ({ path: `/v3/smtp/email/${await scheduledId(app, key)}` }),
   'v3.email.scheduled': async (app, key) => ({ path: `/v3/smtp/emailStatus/${await scheduledId(app, key)}` }),
   'v3.email.get': async (app, key) => {

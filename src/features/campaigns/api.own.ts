@@ -29,7 +29,8 @@ export const sendCampaignOwn = operation({
   summary: 'Send a campaign to a whole list',
   description:
     'One that exists, by campaign_id, or one given with the call. Without confirm: true nothing is sent, and the ' +
-    'refusal tells how many would get it.',
+    'refusal tells how many would get it. Until it has left, campaign.pause (POST /api/v1/campaigns/{id}/pause) ' +
+    'interrupts it and campaign.cancel ends it, also one that waits for scheduled_at.',
   effect: 'irreversible',
   perMinute: 10,
   idempotent: true,

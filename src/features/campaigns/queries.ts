@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { int, row, text } from '../../kernel/row.ts'
+import { int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { type Sql, sql, when } from '../../kernel/sql.ts'
 import type { Range } from '../../kernel/v3/dates.ts'
 import type { Slice } from '../../kernel/v3/paging.ts'
@@ -51,6 +51,38 @@ export function listCampaigns(db: Db, accountId: string, { filter, slice, withHt
      order by ${slice.ascending ? sql`id` : sql`id desc`}
      limit ${slice.limit}
     offset ${slice.offset}`,
+  )
+}
+
+type BriefRow = Pick<
+  CampaignRow,
+  'id' | 'name' | 'status' | 'subject' | 'scheduled_at' | 'created_at' | 'total'
+>
+
+const Brief = row<BriefRow>({
+  id: text,
+  name: text,
+  status: json(),
+  subject: text,
+  scheduled_at: maybe(time),
+  created_at: time,
+  total: maybe(int),
+})
+
+type BriefFilter = { status?: Status; after?: string; limit: number }
+
+/** Newest first, without what they say. */
+export function listBriefly(db: Db, accountId: string, { status, after, limit }: BriefFilter) {
+  return db.many(
+    Brief,
+    sql`
+    select id, name, status, subject, scheduled_at, created_at, total
+      from campaigns
+     where account_id = ${accountId}
+       ${when(status, (one) => sql`and status = ${one}`)}
+       ${when(after, (id) => sql`and id < ${id}`)}
+     order by id desc
+     limit ${limit}`,
   )
 }
 
@@ -166,38 +198,45 @@ export function scheduleCampaign(
 
 export type Move = 'pause' | 'resume' | 'cancel' | 'unschedule' | 'archive' | 'unarchive'
 
+/** The states that a move starts from. */
+export const movesFrom: Record<Move, Status[]> = {
+  pause: ['in_process', 'queued'],
+  resume: ['suspended'],
+  cancel: ['draft', 'queued', 'in_process', 'suspended'],
+  unschedule: ['queued', 'suspended'],
+  archive: ['draft', 'sent', 'cancelled'],
+  unarchive: ['archive'],
+}
+
 // One that was interrupted before its time had come waits for that again. One that was changed since starts anew:
 // those whom it is for now may have joined their list after the first start. What was not counted against cap and quota
 // yet counts for the key that resumes.
-const movesBy = ({ keyId, mode, at }: Starter): Record<Move, { from: Status[]; set: Sql; only?: Sql }> => ({
-  pause: { from: ['in_process', 'queued'], set: sql`status = 'suspended'` },
+const movesBy = ({ keyId, mode, at }: Starter): Record<Move, { set: Sql; only?: Sql }> => ({
+  pause: { set: sql`status = 'suspended'` },
   resume: {
-    from: ['suspended'],
     set: sql`status = case when started_at is null then 'queued' else 'in_process' end, held_reason = null,
              started_at = case when frozen_at is null and modified_at > started_at then ${at} else started_at end,
              key_id = case when spent_at is null and mode = ${mode} then ${keyId}::uuid else key_id end`,
   },
-  cancel: { from: ['draft', 'queued', 'in_process', 'suspended'], set: sql`status = 'cancelled'` },
+  cancel: { set: sql`status = 'cancelled'` },
   unschedule: {
-    from: ['queued', 'suspended'],
     set: sql`status = 'draft', scheduled_at = null`,
     only: sql`and started_at is null`,
   },
   archive: {
-    from: ['draft', 'sent', 'cancelled'],
     set: sql`was_status = status, status = 'archive'`,
     only: nothingUnderWay,
   },
-  unarchive: { from: ['archive'], set: sql`status = coalesce(was_status, 'draft'), was_status = null` },
+  unarchive: { set: sql`status = coalesce(was_status, 'draft'), was_status = null` },
 })
 
 export function moveCampaign(db: Db, { accountId, id }: CampaignRef, move: Move, by: Starter) {
-  const { from, set, only } = movesBy(by)[move]
+  const { set, only } = movesBy(by)[move]
   return db.run(sql`
     update campaigns
        set ${set}
      where account_id = ${accountId}
        and id = ${id}
-       and status = any(${from}::text[])
+       and status = any(${movesFrom[move]}::text[])
        ${when(only, (piece) => piece)}`)
 }

@@ -65,7 +65,7 @@ function refuseStarted({ status }: CampaignRow): void {
   throw conflict({
     message: `The campaign is ${status} and cannot be sent.`,
     param: 'campaign_id',
-    hint: 'GET /v3/emailCampaigns/{id} tells the status of a campaign.',
+    hint: 'campaign.list (GET /api/v1/campaigns) tells the status of campaigns.',
   })
 }
 

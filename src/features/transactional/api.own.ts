@@ -30,7 +30,9 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
     http: 'POST /api/v1/transactional/send',
     area: 'Transactional',
     summary: 'Queue one message',
-    description: 'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it.',
+    description:
+      'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it. One with scheduled_at can be ' +
+      'taken back until then: POST /api/v1/messages/{id}/cancel (message.cancel).',
     scope: 'email.send',
     effect: 'irreversible',
     perMinute: 60,

@@ -2,7 +2,7 @@
 
 import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
-import { sql, when } from '../../../kernel/sql.ts'
+import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
 import { hasMessageId, isTransactional } from '../../messages/queries.ts'
 
@@ -100,6 +100,11 @@ export function findEmailBody(db: Db, accountId: string, id: string) {
 }
 
 export type ScheduledRef = { messageId: string } | { batchId: string }
+/** `id`: one copy, as the own namespace names it. */
+export type CancelRef = ScheduledRef | { id: string }
+
+const isOf = (which: ScheduledRef): Sql =>
+  'batchId' in which ? sql`m.batch_id = ${which.batchId}` : hasMessageId(which.messageId)
 
 export type CancelledRow = { key_id: string; accepted_on: Date; count: number }
 
@@ -109,7 +114,7 @@ const Cancelled = row<CancelledRow>({ key_id: text, accepted_on: time, count: in
  * Takes what waits for its time off the queue; tells how many of which key and day. A row that a worker has claimed
  * stays: it counts a try from the moment of the claim, and the lock of the claim is waited for.
  */
-export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) {
+export function cancelScheduled(db: Db, accountId: string, which: CancelRef) {
   return db.many(
     Cancelled,
     sql`
@@ -121,7 +126,7 @@ export function cancelScheduled(db: Db, accountId: string, which: ScheduledRef) 
          and q.attempts = 0
          and m.status = 'queued'
          and m.scheduled_at is not null
-         and ${'batchId' in which ? sql`m.batch_id = ${which.batchId}` : hasMessageId(which.messageId)}
+         and ${'id' in which ? sql`m.id = ${which.id}` : isOf(which)}
       returning q.message_id),
     cancelled as (
       update messages m
@@ -145,7 +150,7 @@ const scheduled = (accountId: string, which: ScheduledRef) => sql`
               from messages m
              where account_id = ${accountId}
                and scheduled_at is not null
-               and ${'batchId' in which ? sql`batch_id = ${which.batchId}` : hasMessageId(which.messageId)}`
+               and ${isOf(which)}`
 
 /** The first copy of each message that was given a time. */
 export function listScheduled(db: Db, accountId: string, which: ScheduledRef, slice: Slice) {

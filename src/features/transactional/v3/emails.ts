@@ -9,6 +9,7 @@ import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { unspend } from '../../accounts/usage/spend-sending.ts'
 import { listEvents } from '../../messages/queries.ts'
 import {
+  type CancelRef,
   cancelScheduled,
   countEmails,
   countScheduled,
@@ -69,12 +70,17 @@ export async function readEmail(ctx: Ctx, uuid: string) {
 }
 
 export async function cancelEmail(ctx: Ctx, identifier: string): Promise<void> {
+  if (await cancelWaiting(ctx, refOf(identifier))) return
+  throw notFound({ message: 'There is no scheduled email of that messageId or batchId, or it has left.' })
+}
+
+/** What waits for its time does not leave, and counts for nobody. False where there was nothing of the kind. */
+export async function cancelWaiting(ctx: Ctx, which: CancelRef): Promise<boolean> {
   const { accountId } = ctx.caller
-  const cancelled = await cancelScheduled(ctx.db, accountId, refOf(identifier))
-  if (cancelled.length === 0)
-    throw notFound({ message: 'There is no scheduled email of that messageId or batchId, or it has left.' })
+  const cancelled = await cancelScheduled(ctx.db, accountId, which)
   for (const { key_id: keyId, accepted_on, count } of cancelled)
     await unspend(ctx.db, { accountId, keyId }, count, accepted_on)
+  return cancelled.length > 0
 }
 
 const progress: Record<string, 'queued' | 'processed' | 'error'> = {
