@@ -11,7 +11,8 @@ import { templateInvalid } from '../../messages/refusals.ts'
 import type { UsedTemplate } from '../../transactional/template-queries.ts'
 import { renderContent } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
-import { type Language, languageOf } from './scenario.ts'
+import { languageOf } from './scenario.ts'
+import { type Language, words } from './scenario-words.ts'
 import type { StepFiles } from './step-files.ts'
 import type { DueRun, UsedKey } from './step-queries.ts'
 
@@ -144,11 +145,9 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
   }
 }
 
-const leave: Record<Language, string> = { en: 'Unsubscribe', fr: 'Se désabonner' }
-
 /** Nobody is written to without a way out, whatever the author forgot. */
 function withFooter(html: string, { unsubscribe_url }: Links, language: Language): string {
-  const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${leave[language]}</a></p>`
+  const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${words[language].leave}</a></p>`
   const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1
   return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
 }

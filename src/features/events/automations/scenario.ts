@@ -1,46 +1,15 @@
-// The scenario for abandoned carts of accounts that have declared none: three reminders, in two languages.
+// The scenario for abandoned carts of accounts that have declared none: three reminders, in the language of
+// the contact where we have it.
 import type { Step } from './queries.ts'
+import { type Language, languages, words } from './scenario-words.ts'
 
-type Words = {
-  subject: string
-  hello: string
-  intro: string
-  total: string
-  button: string
-}
-
-export type Language = 'en' | 'fr'
-
+/** Of the attribute LANGUAGE: "de", "DE-at", "fr_FR"; English where it says nothing that we know. */
 export function languageOf(attributes: Record<string, unknown> | null): Language {
-  return String(attributes?.LANGUAGE ?? '')
+  const given = String(attributes?.LANGUAGE ?? '')
+    .trim()
     .toLowerCase()
-    .startsWith('fr')
-    ? 'fr'
-    : 'en'
-}
-
-const english = { hello: 'Hello', total: 'Total', button: 'Back to your cart' }
-const french = { hello: 'Bonjour', total: 'Total', button: 'Reprendre votre panier' }
-
-const reminders: Record<Language, Words[]> = {
-  en: [
-    { ...english, subject: 'You left something in your cart', intro: 'Your cart is waiting for you:' },
-    { ...english, subject: 'Your cart is still here', intro: 'We have kept your cart for you:' },
-    {
-      ...english,
-      subject: 'Last reminder about your cart',
-      intro: 'This is the last time we write about it:',
-    },
-  ],
-  fr: [
-    { ...french, subject: 'Vous avez oublié quelque chose', intro: 'Votre panier vous attend :' },
-    { ...french, subject: 'Votre panier est toujours là', intro: 'Nous avons gardé votre panier :' },
-    {
-      ...french,
-      subject: 'Dernier rappel pour votre panier',
-      intro: 'Voici notre dernier message à ce sujet :',
-    },
-  ],
+  const code = /^[a-z]{2}(?![a-z])/.exec(given)?.[0]
+  return languages.find((one) => one === code) ?? (given.startsWith('fr') ? 'fr' : 'en')
 }
 
 const minutes = [60, 24 * 60, 72 * 60] as const
@@ -52,14 +21,15 @@ export function scenarioOffsets(first: number = minutes[0]): number[] {
 }
 
 export function scenarioSteps(language: Language): Step[] {
-  return reminders[language].map((words) => ({
+  return words[language].reminders.map(({ subject, intro }) => ({
     delay_minutes: 0,
-    subject: words.subject,
-    html: htmlOf(language, words),
+    subject,
+    html: htmlOf(language, intro),
   }))
 }
 
-function htmlOf(language: Language, { hello, intro, total, button }: Words): string {
+function htmlOf(language: Language, intro: string): string {
+  const { hello, total, button } = words[language]
   return `<!doctype html>
 <html lang="${language}">
 <body style="margin:0;padding:24px;font-family:Arial,sans-serif;font-size:16px;line-height:1.5;color:#222">

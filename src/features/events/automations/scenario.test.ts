@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { languageOf, scenarioSteps } from './scenario.ts'
+import { languages, words } from './scenario-words.ts'
+
+test('the reminders of a cart are written in every language, each in its own words', () => {
+  const seen = new Set<string>()
+  for (const language of languages) {
+    const steps = scenarioSteps(language)
+    assert.equal(steps.length, 3)
+    for (const { subject = '', html = '' } of steps) {
+      assert.ok(subject !== '' && !seen.has(subject), subject)
+      seen.add(subject)
+      assert.ok(html.includes(`<html lang="${language}">`) && !html.includes('undefined'))
+    }
+    assert.ok(words[language].leave !== '')
+  }
+})
+
+test('the language of a contact is read from its attribute', () => {
+  const of = (LANGUAGE: unknown) => languageOf({ LANGUAGE })
+  assert.deepEqual(['de', 'DE-at', 'pl_PL', ' es ', 'fr_FR', 'French', 'pt-BR'].map(of), [
+    'de',
+    'de',
+    'pl',
+    'es',
+    'fr',
+    'fr',
+    'pt',
+  ])
+  for (const other of ['en-GB', 'Estonian', 'Deutsch', 'ja', '', 7, null]) assert.equal(of(other), 'en')
+  assert.equal(languageOf(null), 'en')
+})
