@@ -41,15 +41,33 @@ async function serveDocs(app: FastifyInstance, document: object): Promise<void> 
     import('@fastify/swagger-ui'),
   ])
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: { docExpansion: 'list', validatorUrl: null, persistAuthorization: true, filter: true },
-    theme: {
-      title: 'Posthorn API',
-      css: [{ filename: 'posthorn.css', content: '.swagger-ui .topbar { display: none }' }],
-    },
-    staticCSP: docsPolicy,
+  await app.register(async (scope) => {
+    scope.addHook('onSend', async (_request, reply, page) =>
+      typeof page === 'string' && /^text\/html/.test(String(reply.getHeader('content-type')))
+        ? forEveryReader(page)
+        : page,
+    )
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { docExpansion: 'list', validatorUrl: null, persistAuthorization: true, filter: true },
+      theme: {
+        title: 'Posthorn API',
+        css: [{ filename: 'posthorn.css', content: '.swagger-ui .topbar { display: none }' }],
+      },
+      staticCSP: docsPolicy,
+    })
   })
+}
+
+const withoutScript =
+  '<noscript><p>This page needs JavaScript. The same is in <a href="/openapi.json">/openapi.json</a> and, as text, ' +
+  'in <a href="/llms.txt">/llms.txt</a>.</p></noscript>'
+
+/** What the library's page lacks: the width of telephones, and a word to whoever runs no scripts. */
+function forEveryReader(page: string): string {
+  return page
+    .replace('<head>', '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">')
+    .replace('<body>', `<body>\n${withoutScript}`)
 }
 
 function serveMcp(app: FastifyInstance, needs: PageNeeds): void {

@@ -43,6 +43,14 @@ describe('/docs', () => {
     assert.match(script, /"?validatorUrl"?: ?null/)
   })
 
+  test('fits telephones, and tells whoever runs no scripts where to read', async () => {
+    for (const path of ['/docs', '/docs/']) {
+      const { text } = await get(path)
+      assert.match(text, /<head>\s*<meta name="viewport" content="width=device-width, initial-scale=1">/)
+      assert.match(text, /<noscript>.*\/openapi\.json.*<\/noscript>/)
+    }
+  })
+
   test('forbids the browser to load anything from elsewhere', async () => {
     const policy = (await get('/docs')).headers.get('content-security-policy') ?? ''
     assert.match(policy, /default-src 'self'/)
