@@ -6,7 +6,7 @@ import type { Gates } from '../../gates/gates.ts'
 import { locationOf } from '../../kernel/location.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { answerMissing } from '../pages/pages.ts'
-import { sendPage } from './unsubscribe.ts'
+import { isReader, sendPage } from './unsubscribe.ts'
 
 export type TrackingFaceNeeds = { gates: Gates; trackingKeys: TrackingKeys }
 
@@ -19,6 +19,7 @@ export function serveTracking(app: FastifyInstance, { gates, trackingKeys }: Tra
     const isImage = request.params.token.endsWith('.gif')
     const token = readToken(trackingKeys, request.params.token.replace(/\.gif$/, ''))
     // A mail that a program on the way has mutilated shows no broken image.
+    if (!token && !isImage && isReader(request)) return sendPage(reply, answerMissing(request.headers))
     if (!token && !isImage) throw notFound({ message: 'This link is not one of ours.' })
     if (token) await keep(gates, token, request)
     reply.header('cache-control', 'no-store, private, max-age=0').header('referrer-policy', 'no-referrer')

@@ -42,8 +42,9 @@ export async function serveUnsubscribe(
         method: ['GET', 'POST'],
         url: `/${page}/:token`,
         bodyLimit: largestForm,
-        handler: async ({ method, params, ip, headers, body }, reply) => {
-          const asked = { page, token: params.token, isPost: method === 'POST', ip, headers, body }
+        handler: async ({ method, url, params, ip, headers, body }, reply) => {
+          const isSlashed = /^[^?]*\/(\?|$)/.test(url)
+          const asked = { page, token: params.token, isSlashed, isPost: method === 'POST', ip, headers, body }
           return sendPage(reply, await answerPage(needs, asked))
         },
       })
@@ -52,7 +53,12 @@ export async function serveUnsubscribe(
 }
 
 /** A mutilated link may match no route, and still a person follows it. */
-export const isOfPage = ({ url }: FastifyRequest) => pageNames.some((name) => url.startsWith(`/${name}/`))
+export const isOfPage = (request: FastifyRequest) =>
+  pageNames.some((name) => request.url.startsWith(`/${name}/`)) ||
+  (/^\/(t|mirror)\//.test(request.url) && isReader(request))
+
+/** Programs follow these links too, and say what they take. */
+export const isReader = ({ headers }: FastifyRequest) => /\btext\/html\b/i.test(headers.accept ?? '')
 
 export function sendPage(reply: FastifyReply, { status, headers, body }: PageAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(body)

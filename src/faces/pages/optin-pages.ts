@@ -1,13 +1,22 @@
 // The page behind the link of a confirmation message: a button, and after it the way back to the customer's own page.
-import { publicName } from '../../features/accounts/account/public-name.ts'
-import { confirmOptin, readOptin } from '../../features/transactional/double-optin/confirm-optin.ts'
+import { senderName } from '../../features/contacts/unsubscribe/sender-name.ts'
+import {
+  confirmOptin,
+  isStillOn,
+  readOptin,
+} from '../../features/transactional/double-optin/confirm-optin.ts'
 import type { OptinRow } from '../../features/transactional/double-optin/queries.ts'
-import { type FindOptinKeys, readOptinToken } from '../../features/transactional/double-optin/tokens.ts'
+import {
+  type FindOptinKeys,
+  type OptinToken,
+  readOptinToken,
+} from '../../features/transactional/double-optin/tokens.ts'
 import type { Db } from '../../kernel/db.ts'
 import { locationOf } from '../../kernel/location.ts'
 import { closedHeaders, html, leadingAway, type PageAnswer, page } from './html.ts'
+import { addressIn, nameIn, withNames } from './names.ts'
 import type { Texts } from './texts.ts'
-import { masked, missingPage, withAddress } from './unsubscribe-pages.ts'
+import { masked, missingPage } from './unsubscribe-pages.ts'
 
 type OptinNeeds = { db: Db; now: () => Date; findOptinKeys: FindOptinKeys }
 type OptinRequest = { token: string; isPost: boolean; ip: string }
@@ -21,20 +30,30 @@ export async function answerOptin(
   if (!token) return missingPage(texts)
   if (!isPost) {
     const found = await readOptin(db, token, now())
-    return found ? questionPage(texts, found) : expiredPage(texts)
+    return found ? showPage(db, { token, optin: found, texts }) : expiredPage(texts)
   }
   const confirmed = await confirmOptin(db, token, { at: now(), ip })
   if (!confirmed) return expiredPage(texts)
+  if (confirmed.confirmed_at !== null && !(await isStillOn(db, token, confirmed))) return usedPage(texts)
   const location = locationOf(confirmed.redirect_url)
-  if (location === undefined) return confirmedPage(texts, confirmed)
+  if (location === undefined)
+    return showPage(db, { token, optin: { ...confirmed, confirmed_at: now() }, texts })
   return { status: 303, headers: { ...closedHeaders, ...leadingAway, location }, body: '' }
 }
 
-function questionPage(texts: Texts, optin: OptinRow): PageAnswer {
-  if (optin.confirmed_at !== null) return confirmedPage(texts, optin)
-  const email = masked(optin.email)
+type Asked = { token: OptinToken; optin: OptinRow; texts: Texts }
+
+async function showPage(db: Db, { token, optin, texts }: Asked): Promise<PageAnswer> {
+  const isConfirmed = optin.confirmed_at !== null
+  if (isConfirmed && !(await isStillOn(db, token, optin))) return usedPage(texts)
+  const name = await senderName(db, { accountId: token.accountId, accountName: optin.account_name })
+  const from = name === undefined ? texts.thisSender : nameIn(name)
+  return isConfirmed ? confirmedPage(texts, optin, from) : questionPage(texts, optin, from)
+}
+
+function questionPage(texts: Texts, optin: OptinRow, from: string): PageAnswer {
   const main = html`<h1>${texts.confirm}</h1>
-<p>${withAddress(texts.confirmMeans(email, nameOf(texts, optin)), email)}</p>
+<p>${withNames(texts.confirmMeans(addressIn(masked(optin.email)), from))}</p>
 <form method="post">
 <button name="confirm" value="1">${texts.confirmButton}</button>
 </form>
@@ -43,16 +62,20 @@ function questionPage(texts: Texts, optin: OptinRow): PageAnswer {
   return { ...answer, headers: { ...answer.headers, ...leadingAway } }
 }
 
-function confirmedPage(texts: Texts, optin: OptinRow): PageAnswer {
-  const email = masked(optin.email)
+function confirmedPage(texts: Texts, optin: OptinRow, from: string): PageAnswer {
   const location = locationOf(optin.redirect_url)
   const main = html`<h1>${texts.confirmed}</h1>
-<p role="status">${withAddress(texts.confirmedMeans(email, nameOf(texts, optin)), email)}</p>
+<p role="status">${withNames(texts.confirmedMeans(addressIn(masked(optin.email)), from))}</p>
 ${location !== undefined && html`<p class="more"><a href="${location}">${texts.goOn}</a></p>`}`
   return page(200, { lang: texts.lang, title: texts.confirmed, main })
 }
 
-const nameOf = (texts: Texts, { account_name }: OptinRow) => publicName(account_name) ?? texts.thisSender
+/** Confirmed once, and the person left or was taken off since. */
+function usedPage(texts: Texts): PageAnswer {
+  const main = html`<h1>${texts.used}</h1>
+<p>${texts.usedWhy}</p>`
+  return page(410, { lang: texts.lang, title: texts.used, main })
+}
 
 function expiredPage(texts: Texts): PageAnswer {
   const main = html`<h1>${texts.expired}</h1>

@@ -1,6 +1,6 @@
 // The pages behind the links in mail. Asking changes nothing, because programs follow links too; only posting acts.
 import { readSettingsOf } from '../../features/accounts/settings/settings.ts'
-import { testToken } from '../../features/campaigns/links.ts'
+import { sharedToken, testToken } from '../../features/campaigns/links.ts'
 import { type FindUnsubscribeKeys, readUnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
 import {
   type Choice,
@@ -18,6 +18,7 @@ import { answerOptin } from './optin-pages.ts'
 import { type Texts, textsFor } from './texts.ts'
 import {
   backPage,
+  copyPage,
   donePage,
   failedPage,
   missingPage,
@@ -39,6 +40,8 @@ export const pageNames = ['u', 'preferences', 'c'] as const
 export type PageRequest = {
   page: (typeof pageNames)[number]
   token: string
+  /** The address has a slash at its end, so that what is relative begins a step lower. */
+  isSlashed: boolean
   /** Otherwise it only asks. */
   isPost: boolean
   ip: string
@@ -52,7 +55,8 @@ export async function answerPage(needs: PagesNeeds, request: PageRequest): Promi
   const texts = textsOf(request.headers)
   if (request.page === 'c') return answerOptin(needs, request, texts)
   if (request.token === testToken) return testPage(texts)
-  const subject = await readSubject(needs, request.token, texts)
+  if (request.token === sharedToken) return copyPage(texts)
+  const subject = await readSubject(needs, request, texts)
   if (!subject) return missingPage(texts)
   if (!request.isPost) return request.page === 'u' ? ask(needs, subject) : preferencesPage(subject, notSaved)
   const form = await readForm(request.headers['content-type']?.toString(), request.body)
@@ -74,10 +78,14 @@ export function answerFailed(headers: PageRequest['headers'], status: number): P
 
 const textsOf = (headers: PageRequest['headers']) => textsFor(headers['accept-language']?.toString())
 
-async function readSubject({ db, findKeys }: PagesNeeds, path: string, texts: Texts) {
+async function readSubject(
+  { db, findKeys }: PagesNeeds,
+  { token: path, isSlashed }: PageRequest,
+  texts: Texts,
+) {
   const token = readUnsubscribeToken(await findKeys(), path)
   const standing = token && (await readStanding(db, token))
-  return standing && { texts, token, path, standing }
+  return standing && { texts, token, path, up: isSlashed ? '../../' : '../', standing }
 }
 
 async function ask({ db }: PagesNeeds, subject: Subject): Promise<PageAnswer> {

@@ -1,12 +1,18 @@
 // What the pages look like in each case. Their links are relative: a proxy may serve us below a path of its own.
-import { publicName } from '../../features/accounts/account/public-name.ts'
 import type { UnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
 import type { Standing } from '../../features/contacts/unsubscribe/unsubscribe.ts'
 import { type Html, html, type PageAnswer, page } from './html.ts'
+import { addressIn, nameIn, titleOf, withNames } from './names.ts'
 import type { Texts } from './texts.ts'
 
-/** What a page is about; `path` is the token as it stands in the address. */
-export type Subject = { texts: Texts; token: UnsubscribeToken; path: string; standing: Standing }
+/** What a page is about; `path` is the token as it stands in the address, `up` leads to where the pages begin. */
+export type Subject = {
+  texts: Texts
+  token: UnsubscribeToken
+  path: string
+  up: string
+  standing: Standing
+}
 
 /** Asks; or, when it is done already, offers the way back. */
 export function questionPage(subject: Subject): PageAnswer {
@@ -17,9 +23,9 @@ export function questionPage(subject: Subject): PageAnswer {
   const stop = token.listId === undefined ? texts.stopAll : texts.stopList
   return page(200, {
     lang: texts.lang,
-    title,
-    main: html`<h1>${title}</h1>
-<p>${withAddress(stop(email, from), email)}</p>
+    title: titleOf(title),
+    main: html`<h1>${withNames(title)}</h1>
+<p>${withNames(stop(email, from))}</p>
 <form method="post">
 <button name="confirm" value="1">${texts.unsubscribe}</button>
 </form>
@@ -33,7 +39,7 @@ export function donePage(subject: Subject): PageAnswer {
     lang: texts.lang,
     title: texts.done,
     main: html`<h1>${texts.done}</h1>
-<p role="status">${withAddress(doneText(subject), named(subject).email)}</p>
+<p role="status">${withNames(doneText(subject))}</p>
 ${isBlocked(subject) && html`<p class="soft">${blockedText(subject)}</p>`}
 ${
   canReturn(subject) &&
@@ -50,26 +56,41 @@ export function backPage(subject: Subject): PageAnswer {
   const { texts } = subject
   // It may have been stopped by someone else, or the list may be gone.
   if (subject.standing.status === 'unsubscribed') return donePage(subject)
+  if (!subject.standing.isKnown) return undonePage(subject)
   const { from, email, list } = named(subject)
   const text = list === undefined ? texts.backAll(email, from) : texts.backList(email, list, from)
   return page(200, {
     lang: texts.lang,
     title: texts.back,
     main: html`<h1>${texts.back}</h1>
-<p role="status">${withAddress(text, email)}</p>
+<p role="status">${withNames(text)}</p>
 ${linkToPreferences(subject)}`,
+  })
+}
+
+/** Nothing stops the mail any more, but none is due either: the contact is gone. */
+function undonePage(subject: Subject): PageAnswer {
+  const { texts } = subject
+  const { from, email } = named(subject)
+  return page(200, {
+    lang: texts.lang,
+    title: texts.undone,
+    main: html`<h1>${texts.undone}</h1>
+<p role="status">${withNames(texts.undoneMeans(email, from))}</p>
+<p class="soft">${withNames(texts.noLists(from))}</p>`,
   })
 }
 
 export function preferencesPage(subject: Subject, { isSaved }: { isSaved: boolean }): PageAnswer {
   const { texts, standing } = subject
+  if (standing.isErased) return erasedPage(subject)
   const { from, email } = named(subject)
   return page(200, {
     lang: texts.lang,
     title: texts.preferences,
     main: html`<h1>${texts.preferences}</h1>
 ${isSaved && html`<p class="done" role="status">${texts.saved}</p>`}
-<p>${withAddress(texts.preferencesOf(email, from), email)}</p>
+<p>${withNames(texts.preferencesOf(email, from))}</p>
 <form method="post">
 ${listBoxes(subject)}
 <fieldset>
@@ -82,16 +103,25 @@ ${standing.isUnsubscribedFromAll && html`<input type="hidden" name="was_nothing"
   })
 }
 
+/** There is nothing left to choose. */
+function erasedPage(subject: Subject): PageAnswer {
+  const { texts } = subject
+  const main = html`<h1>${texts.preferences}</h1>
+<p>${blockedText(subject)}</p>`
+  return page(200, { lang: texts.lang, title: texts.preferences, main })
+}
+
 function listBoxes(subject: Subject): Html {
   const { texts, standing } = subject
-  if (standing.lists.length === 0) return html`<p class="soft">${texts.noLists(named(subject).from)}</p>`
+  if (standing.lists.length === 0)
+    return html`<p class="soft">${withNames(texts.noLists(named(subject).from))}</p>`
   const boxes = standing.lists.map(
     ({
       id,
       name,
       is_member,
     }) => html`<label><input type="checkbox" name="list" value="${id}"${checked(is_member)}>
-<span>${name}</span></label>`,
+<bdi>${name}</bdi></label>`,
   )
   const shown = standing.lists.map(({ id }) => html`<input type="hidden" name="shown" value="${id}">`)
   return html`<fieldset>
@@ -105,6 +135,13 @@ export function missingPage(texts: Texts): PageAnswer {
   const main = html`<h1>${texts.missing}</h1>
 <p>${texts.missingWhy}</p>`
   return page(404, { lang: texts.lang, title: texts.missing, main })
+}
+
+/** Behind the links of a campaign that everybody may read. */
+export function copyPage(texts: Texts): PageAnswer {
+  const main = html`<h1>${texts.copy}</h1>
+<p>${texts.copyWhy}</p>`
+  return page(200, { lang: texts.lang, title: texts.copy, main })
 }
 
 /** Behind the links of tests and previews, which are nobody's. */
@@ -122,8 +159,8 @@ export function failedPage(texts: Texts, status: number): PageAnswer {
 
 const checked = (is: boolean) => is && html` checked`
 
-function linkToPreferences({ texts, path }: Subject): Html {
-  return html`<p class="more"><a href="../preferences/${path}">${texts.choose}</a></p>`
+function linkToPreferences({ texts, path, up }: Subject): Html {
+  return html`<p class="more"><a href="${up}preferences/${path}">${texts.choose}</a></p>`
 }
 
 function doneText(subject: Subject): string {
@@ -136,16 +173,10 @@ function doneText(subject: Subject): string {
 /** Somebody else than the person stopped the mail too, and what the person says changes nothing about it. */
 const isBlocked = ({ standing }: Subject) => standing.isUnsubscribedFromAll && !standing.canReturnToAll
 
-function blockedText(subject: Subject): string {
+function blockedText(subject: Subject): Html {
   const { texts, standing } = subject
   const { from } = named(subject)
-  return standing.isErased ? texts.erased(from) : texts.blocked(from)
-}
-
-/** Lines do not break within the address, unless it is longer than they are. */
-export function withAddress(text: string, email: string): Html {
-  const at = text.indexOf(email)
-  return html`${text.slice(0, at)}<span class="address">${email}</span>${text.slice(at + email.length)}`
+  return withNames(standing.isErased ? texts.erased(from) : texts.blocked(from))
 }
 
 /** The list is nameless when the person never was on it, or it is gone. */
@@ -154,8 +185,12 @@ function named({ texts, token, standing }: Subject): {
   email: string
   list: string | undefined
 } {
-  const list = standing.lists.find(({ id }) => id === token.listId)?.name
-  return { from: publicName(standing.accountName) ?? texts.thisSender, email: masked(token.email), list }
+  const list = standing.lists.find(({ id }) => id === token.listId)
+  return {
+    from: standing.from === undefined ? texts.thisSender : nameIn(standing.from),
+    email: addressIn(masked(token.email)),
+    list: list && nameIn(list.name),
+  }
 }
 
 function canReturn({ token, standing }: Subject): boolean {

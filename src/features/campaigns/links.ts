@@ -17,15 +17,23 @@ export function campaignLinks({ keys, baseUrl }: LinkNeeds, of: Of, readsMirror 
   }
 }
 
-/** Stands where the token of a recipient would. */
+/** These stand where the token of a recipient would. */
 export const testToken = 'test'
+export const sharedToken = 'shared'
+
+type Shared = Pick<Of, 'accountId' | 'campaignId'>
 
 /** For nobody: a test or a preview must not take its reader off anything. */
-export function sharedLinks(needs: LinkNeeds, of: Pick<Of, 'accountId' | 'campaignId'>): Links {
+export const testLinks = (needs: LinkNeeds, of: Shared) => nobodysLinks(needs, of, testToken)
+
+/** For whoever reads what was sent to others. */
+export const sharedLinks = (needs: LinkNeeds, of: Shared) => nobodysLinks(needs, of, sharedToken)
+
+function nobodysLinks(needs: LinkNeeds, of: Shared, token: string): Links {
   const { baseUrl } = needs
   return {
-    unsubscribe: `${baseUrl}/u/${testToken}`,
-    preferences: `${baseUrl}/preferences/${testToken}`,
+    unsubscribe: `${baseUrl}/u/${token}`,
+    preferences: `${baseUrl}/preferences/${token}`,
     mirror: mirrorUrl(needs, of),
   }
 }

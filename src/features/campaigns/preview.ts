@@ -13,7 +13,7 @@ import { refuseBadTemplate, refusingFaults } from '../transactional/v3/render.ts
 import type { CampaignRow } from './campaign-row.ts'
 import { templateOf } from './read-content.ts'
 import { type CampaignContent, compileCampaign, renderCampaign, scopeOf } from './render-campaign.ts'
-import { type LinkSource, sharedLinksOf } from './send-test.ts'
+import { type LinkSource, testLinksOf } from './send-test.ts'
 import { readCampaign } from './write-campaign.ts'
 
 export type PreviewAsked = {
@@ -30,7 +30,7 @@ type Shown = Pick<CampaignRow, 'subject' | 'html'> & Partial<CampaignContent>
 export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource) {
   const { content, person } = await readAsked(ctx, asked)
   const compiled = compileCampaign(content, await attributeNames(ctx.db, ctx.caller.accountId))
-  const links = await sharedLinksOf(source, content)
+  const links = await testLinksOf(source, content)
   const recipient = { ...person, links }
   const { subject, html, text } = await refusingFaults('html', () => renderCampaign(compiled, recipient))
   const scope = scopeOf(content, recipient)

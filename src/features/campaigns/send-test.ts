@@ -8,7 +8,7 @@ import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import type { Attachment, Outgoing } from '../messages/queue-messages.ts'
 import { readAuthors, writeToAuthors } from './authors.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { type Links, sharedLinks } from './links.ts'
+import { type Links, testLinks } from './links.ts'
 import { markTestSent } from './queries.ts'
 import { refuseBadTemplates } from './read-content.ts'
 import { compileCampaign, type RenderedCampaign, renderCampaign } from './render-campaign.ts'
@@ -32,7 +32,7 @@ export async function sendTest(
   const recipients = await readAuthors(ctx, emailTo, { param: 'emailTo', most: mostTests })
   await refuseBadTemplates(campaign)
   const compiled = compileCampaign(campaign, await attributeNames(ctx.db, ctx.caller.accountId))
-  const shared = await sharedLinksOf(links, campaign)
+  const shared = await testLinksOf(links, campaign)
   const rendered: RenderedCampaign[] = []
   for (const { email } of recipients) {
     const attributes = await attributesOf(ctx, email)
@@ -48,11 +48,11 @@ export async function sendTest(
     : []
 }
 
-export async function sharedLinksOf(
+export async function testLinksOf(
   { unsubscribeKeys, baseUrl }: LinkSource,
   { account_id, id }: Pick<CampaignRow, 'account_id' | 'id'>,
 ): Promise<Links> {
-  return sharedLinks({ keys: await unsubscribeKeys(), baseUrl }, { accountId: account_id, campaignId: id })
+  return testLinks({ keys: await unsubscribeKeys(), baseUrl }, { accountId: account_id, campaignId: id })
 }
 
 export async function attributesOf({ db, caller }: Ctx, email: string): Promise<Record<string, unknown>> {

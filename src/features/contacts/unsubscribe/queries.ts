@@ -50,6 +50,19 @@ export function findStanding(db: Db, { accountId, email }: Person) {
   )
 }
 
+const Sender = row<{ email: string; name: string | null }>({ email: text, name: maybe(text) })
+
+/** Whom a message is from; nothing when it is gone. */
+export function findSenderOf(db: Db, { accountId, messageId }: { accountId: string; messageId: string }) {
+  return db.maybe(
+    Sender,
+    sql`
+    select sender as email, nullif(sender_name, '') as name
+      from messages
+     where account_id = ${accountId} and id = ${messageId}`,
+  )
+}
+
 export type ContactOf = { accountId: string; contactId: string }
 
 const Changed = row<{ contact_id: string }>({ contact_id: text })

@@ -16,10 +16,14 @@ import {
   rejoinList,
   type StandingRow,
 } from './queries.ts'
+import { senderName } from './sender-name.ts'
 import type { UnsubscribeToken } from './tokens.ts'
 
 export type Standing = {
-  accountName: string
+  /** Who writes; nothing where nobody has said. */
+  from: string | undefined
+  /** There is a contact of the address. */
+  isKnown: boolean
   /** Of the token's scope: all mail, or its list. */
   status: 'subscribed' | 'unsubscribed'
   isUnsubscribedFromAll: boolean
@@ -39,7 +43,8 @@ export async function readStanding(db: Db, token: UnsubscribeToken): Promise<Sta
   const isUnsubscribedFromAll = found.status === 'unsubscribed' || stops.length > 0
   const isOnList = token.listId === undefined || lists.some((one) => one.id === token.listId && one.is_member)
   return {
-    accountName: found.account_name,
+    from: await senderName(db, { ...token, accountName: found.account_name }),
+    isKnown: found.contact_id !== null,
     status: isUnsubscribedFromAll || !isOnList ? 'unsubscribed' : 'subscribed',
     isUnsubscribedFromAll,
     canReturnToAll:

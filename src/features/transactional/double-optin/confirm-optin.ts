@@ -6,7 +6,7 @@ import { readValue } from '../../contacts/attributes/values.ts'
 import { findContact } from '../../contacts/contacts/queries.ts'
 import { createContact } from '../../contacts/contacts/write-contact.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
-import { resubscribe } from '../../contacts/unsubscribe/unsubscribe.ts'
+import { readStanding, resubscribe } from '../../contacts/unsubscribe/unsubscribe.ts'
 import { findOptin, lockOptin, markConfirmed, type OptinRow } from './queries.ts'
 import type { OptinToken } from './tokens.ts'
 
@@ -21,6 +21,12 @@ export async function readOptin(db: Db, token: OptinToken, now: Date): Promise<O
 }
 
 const isOver = ({ created_at }: OptinRow, now: Date) => now.getTime() - created_at.getTime() > optinKeptMs
+
+/** What was confirmed is still so: the person is a contact, and nothing stops their mail. */
+export async function isStillOn(db: Db, { accountId }: OptinToken, { email }: OptinRow): Promise<boolean> {
+  const standing = await readStanding(db, { accountId, email })
+  return standing?.isKnown === true && !standing.isUnsubscribedFromAll
+}
 
 export type Confirmation = { at: Date; ip: string }
 

@@ -14,6 +14,7 @@ const app = await makeApp({
 })
 
 type Body = Record<string, unknown>
+type Call = (method: string, path: string, body?: unknown) => ReturnType<typeof app.call>
 
 async function setUp(more: Body = {}) {
   const { key, accountId } = await app.makeAccount()
@@ -113,6 +114,29 @@ describe('double opt-in', () => {
     assert.deepEqual([body.listIds, body.attributes], [[], { FIRSTNAME: 'A' }])
     const again = await get(href)
     assert.ok(again.text.includes('confirmed') && again.text.includes('https://shop.example/thanks?a=1'))
+  })
+
+  test('does not say that somebody is subscribed who left or was taken off since', async () => {
+    for (const end of [
+      (call: Call) => call('DELETE', '/v3/contacts/ann@example.com'),
+      (call: Call) => call('PUT', '/v3/contacts/ann@example.com', { emailBlacklisted: true }),
+    ]) {
+      const { ask, link, call, contact } = await setUp()
+      await ask()
+      const { href } = await link()
+      await confirm(href)
+      assert.match((await get(href)).text, /<h1>Your subscription is confirmed<\/h1>/)
+      assert.equal((await end(call)).status, 204)
+      const { status, listIds } = (await contact()).body
+      for (const reply of [await get(href), await confirm(href)]) {
+        assert.equal(reply.status, 410)
+        assert.match(reply.text, /<h1>This link was used before<\/h1>/)
+        assert.doesNotMatch(reply.text, /gets emails/)
+        assert.equal(reply.headers.get('location'), null)
+      }
+      const { body: after } = await contact()
+      assert.deepEqual([after.status, after.listIds], [status, listIds])
+    }
   })
 
   test('brings an existing contact onto the lists, and back from their own unsubscription', async () => {
