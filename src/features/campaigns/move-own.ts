@@ -32,7 +32,9 @@ const unmovable = ({ status }: CampaignRow, to: OwnMove) =>
   conflict({
     message: `The campaign is ${status} and cannot be ${reached[to].done}.`,
     param: 'id',
-    hint: `Only one that is ${movesFrom[to].join(' or ')} can be; campaign.list (GET /api/v1/campaigns) tells the status.`,
+    hint:
+      `Only one that is ${movesFrom[to].join(' or ')} can be; ` +
+      'campaign.list (GET /api/v1/campaigns) tells the status.',
   })
 
 const unconfirmed = ({ status }: CampaignRow) =>
