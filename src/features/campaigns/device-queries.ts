@@ -4,7 +4,6 @@ import { type Sql, sql } from '../../kernel/sql.ts'
 
 type Rules = [name: string, pattern: string][]
 
-const program = sql`coalesce(e.data ->> 'user_agent', e.data ->> 'classification_reason', '')`
 const proxies = 'image_?proxy|mailproxy'
 
 const devices: Rules = [
@@ -42,12 +41,12 @@ const browsers: Rules = [
 
 function firstOf(rules: Rules): Sql {
   const whens = rules.reduce(
-    (all, [name, pattern]) => sql`${all} when ${program} ~* ${pattern} then ${name}::text`,
+    (all, [name, pattern]) => sql`${all} when p.program ~* ${pattern} then ${name}::text`,
     sql``,
   )
   return sql`case ${whens} else 'unknown' end`
 }
 
-/** The device and its system, with a blank between. */
+/** Of a program under the name p: the device and its system, with a blank between. */
 export const deviceOf = sql`${firstOf(devices)} || ' ' || ${firstOf(systems)}`
 export const browserOf = firstOf(browsers)

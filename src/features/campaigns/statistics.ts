@@ -4,6 +4,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { closed } from '../../kernel/schema.ts'
 import { dayOf, type Range } from '../../kernel/v3/dates.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import type { Grouping } from '../messages/counts/queries.ts'
 import { reachedOf } from '../messages/counts/rates.ts'
 import {
   type Counted,
@@ -14,7 +15,13 @@ import {
 } from '../messages/counts/read-counts.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { type Progress, progressFrom } from './progress.ts'
-import { type Block, countMirrorVisits, readStatistics, type StatisticsRow } from './statistics-queries.ts'
+import {
+  type Block,
+  countMirrorVisits,
+  type LookedUp,
+  readStatistics,
+  type StatisticsRow,
+} from './statistics-queries.ts'
 
 const Figure = Type.Integer()
 
@@ -70,18 +77,25 @@ export const statisticsWords = [
 ] as const
 export type StatisticsWord = (typeof statisticsWords)[number]
 
-/** Whole campaigns and lists are kept counted; the rest is looked up in the events. */
-async function readBlock(ctx: Ctx, campaignIds: string[], block: Block): Promise<StatisticsRow[]> {
+/** Whole campaigns and lists are kept counted; the rest is looked up in the events, all of it at once. */
+async function readBlocks(ctx: Ctx, campaignIds: string[], asked: Block[]): Promise<StatisticsRow[]> {
   const { accountId } = ctx.caller
   const counted = countedBy(await readSettings(ctx))
-  if (block !== 'globalStats' && block !== 'campaignStats')
-    return readStatistics(ctx.db, accountId, { campaignIds, block, counted })
-  const by = block === 'globalStats' ? 'campaign' : 'list'
-  const counts = await readCountsBy(ctx.db, { accountId, campaignIds }, by)
-  return [...counts].map(([group, found]) => rowOf(group, found, counted)).filter(hasEvents)
+  const blocks = asked.filter(isLookedUp)
+  const rows =
+    blocks.length > 0 ? await readStatistics(ctx.db, accountId, { campaignIds, blocks, counted }) : []
+  for (const block of asked.filter((one) => !isLookedUp(one))) {
+    const counts = await readCountsBy(ctx.db, { accountId, campaignIds }, groupings[block] ?? 'campaign')
+    const kept = [...counts].map(([group, found]) => ({ ...rowOf(group, found, counted), block }))
+    rows.push(...kept.filter(hasEvents))
+  }
+  return rows
 }
 
-function rowOf(group: string, counts: Counts, counted: Counted): StatisticsRow {
+const groupings: Partial<Record<Block, Grouping>> = { globalStats: 'campaign', campaignStats: 'list' }
+const isLookedUp = (block: Block): block is LookedUp => groupings[block] === undefined
+
+function rowOf(group: string, counts: Counts, counted: Counted): Omit<StatisticsRow, 'block'> {
   const [campaign_id = '', part = ''] = group.split(' ')
   const { sent, delivered, deferred, bounced, complaints, unsubscriptions, ...tally } = tallyOf(
     counts,
@@ -101,7 +115,7 @@ function rowOf(group: string, counts: Counts, counted: Counted): StatisticsRow {
 }
 
 /** The states of messages are counted apart from lists. */
-const hasEvents = ({ part, sent }: StatisticsRow) => part !== '0' || sent > 0
+const hasEvents = ({ part, sent }: { part: string; sent: number }) => part !== '0' || sent > 0
 
 /** Of each campaign, with the asked blocks filled and the others there but empty, as the provider does it. */
 export async function statisticsOf(
@@ -110,11 +124,9 @@ export async function statisticsOf(
   asked: readonly Block[],
 ): Promise<Map<string, Statistics>> {
   const campaignIds = campaigns.map(({ id }) => id)
-  const found = new Map<Block, StatisticsRow[]>()
-  for (const block of campaignIds.length > 0 ? new Set(asked) : [])
-    found.set(block, await readBlock(ctx, campaignIds, block))
+  const found = campaignIds.length > 0 ? await readBlocks(ctx, campaignIds, [...new Set(asked)]) : []
   const rowsOf = (block: Block, id: string) =>
-    (found.get(block) ?? []).filter(({ campaign_id }) => campaign_id === id)
+    found.filter((row) => row.block === block && row.campaign_id === id)
   const visits = await mirrorVisits(ctx, campaignIds)
   return new Map(
     campaignIds.map((id) => [
@@ -160,7 +172,7 @@ function devicesOf(rows: StatisticsRow[]): Statistics['statsByDevice'] {
   return devices
 }
 
-function figuresOf(row: StatisticsRow | undefined): Static<typeof Figures> {
+function figuresOf(row: Omit<StatisticsRow, 'block'> | undefined): Static<typeof Figures> {
   const reached = row ? reachedOf(row) : 0
   const rate = (count: number) => (reached === 0 ? 0 : Math.round((count * 10_000) / reached) / 100)
   return {
