@@ -3,9 +3,10 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Page } from '../../../kernel/page.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { readSince } from '../../../kernel/v3/dates.ts'
-import { pageBySlice } from '../../../kernel/v3/paging.ts'
+import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { readValue } from '../attributes/values.ts'
+import { listMembers } from '../lists/member-queries.ts'
 import { countSegment } from '../segments/count-segment.ts'
 import { membersOf, readSegment } from '../segments/write-segment.ts'
 import { type ContactFilter, countContacts, keptCount, listContacts } from './queries.ts'
@@ -31,10 +32,18 @@ export async function pageOfContacts(
   const { limit: _limit, offset: _offset, sort: _sort, cursor: _cursor, ...filters } = asked
   const filter = await readFilter(ctx, asked)
   const list = { name: 'v3.contacts', filter: filters, usual: 50, most: 1000 }
-  const page = await pageBySlice(ctx, asked, list, (slice) =>
-    listContacts(ctx.db, ctx.caller.accountId, filter, slice),
-  )
+  const page = await pageBySlice(ctx, asked, list, (slice) => pageOf(ctx, filter, slice))
   return { ...page, count: await countOf(ctx, filter) }
+}
+
+/** The members of one list are walked in their own order: on a small list the newest contacts are none of them. */
+function pageOf({ db, caller: { accountId } }: Ctx, filter: ContactFilter, slice: Slice) {
+  const { listIds, modifiedSince, ...others } = filter
+  const [listId, ...more] = listIds ?? []
+  const isPlain = Object.values(others).every((value) => value === undefined)
+  return listId !== undefined && more.length === 0 && isPlain
+    ? listMembers(db, { accountId, listId }, modifiedSince, slice)
+    : listContacts(db, accountId, filter, slice)
 }
 
 async function readFilter(ctx: Ctx, asked: ContactsAsked): Promise<ContactFilter> {

@@ -6,6 +6,7 @@ import { ContactShape, contactColumns } from '../contacts/row-queries.ts'
 
 type Of = { accountId: string; listId: string }
 
+/** Whose page it is stands before their columns are read. */
 export function listMembers(
   db: Db,
   { accountId, listId }: Of,
@@ -14,19 +15,24 @@ export function listMembers(
 ) {
   const beyond = (after: string) =>
     slice.ascending ? sql`and p.contact_id > ${after}` : sql`and p.contact_id < ${after}`
+  const modified = (since: Date) => sql`
+    join contacts c on c.account_id = p.account_id and c.id = p.contact_id and c.modified_at >= ${since}`
   return db.many(
     ContactShape,
     sql`
     select ${contactColumns}
-      from list_members p
-      join contacts c on c.account_id = p.account_id and c.id = p.contact_id
-     where p.account_id = ${accountId}
-       and p.list_id = ${listId}
-       ${when(modifiedSince, (since) => sql`and c.modified_at >= ${since}`)}
-       ${when(slice.after, beyond)}
-     order by ${slice.ascending ? sql`p.contact_id` : sql`p.contact_id desc`}
-     limit ${slice.limit}
-    offset ${slice.offset}`,
+      from contacts c
+     where c.account_id = ${accountId}
+       and c.id = any(array(select p.contact_id
+                              from list_members p
+                              ${when(modifiedSince, modified)}
+                             where p.account_id = ${accountId}
+                               and p.list_id = ${listId}
+                               ${when(slice.after, beyond)}
+                             order by ${slice.ascending ? sql`p.contact_id` : sql`p.contact_id desc`}
+                             limit ${slice.limit}
+                            offset ${slice.offset}))
+     order by ${slice.ascending ? sql`c.id` : sql`c.id desc`}`,
   )
 }
 
