@@ -273,8 +273,8 @@ export type NewEvent = {
 export function insertEvents(db: Runs, events: NewEvent[]) {
   const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
   return db.run(sql`
-    insert into message_events (id, account_id, message_id, type, at, data)
-    select e.*
+    insert into message_events (id, account_id, message_id, type, at, data, of_campaign)
+    select e.*, m.campaign_id is not null
       from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
                   ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
            as e (id, account_id, message_id, type, at, data)

@@ -112,7 +112,7 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
 /** Why somebody is not written to, as delivery would say. */
 function blockingOf({ account_id }: Ref, at: Date): Sql {
   return sql`
-      insert into message_events (id, account_id, message_id, type, at, data)
+      insert into message_events (id, account_id, message_id, type, at, data, of_campaign)
       select ordered_uuid(${at.getTime()}::bigint, row_number() over ()), ${account_id}::bigint, l.id, 'blocked',
              ${at}::timestamptz, jsonb_build_object('reason', coalesce(
                s.reason,
@@ -120,7 +120,7 @@ function blockingOf({ account_id }: Ref, at: Date): Sql {
                (select ${blockedDomain}::text
                   from blocked_domains d
                  where d.account_id = ${account_id} and d.domain = split_part(l.recipient, '@', -1)),
-               'unsubscribe'))
+               'unsubscribe')), true
         from listed l
         left join suppressions s on s.account_id = ${account_id} and s.email = l.recipient
        cross join lateral (

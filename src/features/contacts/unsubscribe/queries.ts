@@ -171,8 +171,9 @@ export type NewUnsubscribeEvent = {
 export function insertUnsubscribeEvent(db: Db, event: NewUnsubscribeEvent) {
   const { id, accountId, messageId, at, data, isNew } = event
   return db.run(sql`
-    insert into message_events (id, account_id, message_id, type, at, data)
-    select ${id}::uuid, m.account_id, m.id, 'unsubscribe', ${at}::timestamptz, ${JSON.stringify(data)}::jsonb
+    insert into message_events (id, account_id, message_id, type, at, data, of_campaign)
+    select ${id}::uuid, m.account_id, m.id, 'unsubscribe', ${at}::timestamptz, ${JSON.stringify(data)}::jsonb,
+           m.campaign_id is not null
       from messages m
      where m.account_id = ${accountId}
        and m.id = ${messageId}

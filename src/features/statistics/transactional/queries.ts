@@ -26,14 +26,18 @@ const dayMs = 24 * 3_600_000
 const idOf = (at: Date, ms: number) => firstUuidAt(at.getTime() + ms)
 
 /**
- * Identifiers begin with the time at which a thing was written down, by which the index finds them. An event is written
- * after it happened, a message when it is accepted; a day is left for clocks that differ.
+ * Identifiers begin with the time at which a thing was written down, by which the index finds them: a message when it
+ * is accepted; a day is left for clocks that differ.
  */
-const writtenIn = {
-  events: ({ since }: Range) => sql`and e.id >= ${idOf(since, -dayMs)}`,
-  messages: ({ since, until }: Range) =>
-    sql`and m.id >= ${idOf(since, -dayMs)} and m.id < ${idOf(until, dayMs)}`,
-}
+const writtenIn = ({ since, until }: Range) =>
+  sql`and m.id >= ${idOf(since, -dayMs)} and m.id < ${idOf(until, dayMs)}`
+
+/** As the index by time has them: what campaigns brought is not in it, but for what older versions wrote. */
+const inTime = ({ since, until }: Range) => sql`
+               and e.type <> 'sent'
+               and e.of_campaign is not true
+               and e.at >= ${since}
+               and e.at < ${until}`
 
 export type EventFilter = Range & {
   words?: ReportWord[]
@@ -79,6 +83,8 @@ const Event = row<EventRow>({
 
 type Wanted = {
   filter: EventFilter
+  /** The messages are few: their events are looked up. Else the events of the time are, and their messages. */
+  byMessage: boolean
   after: { at: string; id: string } | undefined
   offset: number
   limit: number
@@ -90,27 +96,15 @@ const theMessage = sql`m.recipient, m.subject, m.message_id, m.sender, m.tag, m.
 /** All of them: the account's filters are for what is counted. */
 export function listEmailEvents(db: Db, accountId: string, wanted: Wanted) {
   const { filter, after, ascending } = wanted
+  const arms = [
+    ...(filter.words?.every((one) => one === 'requests') ? [] : [toldOf(accountId, wanted)]),
+    ...(filter.words?.includes('requests') === false ? [] : [requestsOf(accountId, filter)]),
+  ]
   return db.many(
     Event,
     sql`
     select *
-      from (select e.id, ${word} as word, e.at, e.data, ${theMessage}
-              from message_events e
-              join messages m on m.id = e.message_id
-             where e.account_id = ${accountId}
-               and e.type <> 'sent'
-               and e.at >= ${filter.since}
-               and e.at < ${filter.until}
-               ${writtenIn.events(filter)}
-               ${ofMessage(filter)}
-            union all
-            select m.id, 'requests', m.created_at, '{}'::jsonb, ${theMessage}
-              from messages m
-             where m.account_id = ${accountId}
-               and m.created_at >= ${filter.since}
-               and m.created_at < ${filter.until}
-               ${writtenIn.messages(filter)}
-               ${ofMessage(filter)}) events
+      from (${arms.reduce((all, arm) => sql`${all} union all ${arm}`)}) events
      where true
        ${when(filter.words, (words) => sql`and word = any(${words}::text[])`)}
        ${when(after, ({ at, id }) =>
@@ -121,6 +115,41 @@ export function listEmailEvents(db: Db, accountId: string, wanted: Wanted) {
      order by ${ascending ? sql`at, id` : sql`at desc, id desc`}
      limit ${wanted.limit}
     offset ${wanted.offset}`,
+  )
+}
+
+function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
+  const events = sql`message_events e where e.account_id = ${accountId} ${inTime(filter)}`
+  if (!byMessage)
+    return sql`
+            select e.id, ${word} as word, e.at, e.data, ${theMessage}
+              from (select e.* from ${events}) e
+              join messages m on m.id = e.message_id
+             where true ${ofMessage(filter)}`
+  return sql`
+            select e.id, ${word} as word, e.at, e.data, ${theMessage}
+              from (select m.* from messages m where m.account_id = ${accountId} ${ofMessage(filter)} offset 0) m
+             cross join lateral (select e.* from ${events} and e.message_id = m.id offset 0) e`
+}
+
+const requestsOf = (accountId: string, filter: EventFilter) => sql`
+            select m.id, 'requests' as word, m.created_at as at, '{}'::jsonb as data, ${theMessage}
+              from messages m
+             where m.account_id = ${accountId}
+               and m.created_at >= ${filter.since}
+               and m.created_at < ${filter.until}
+               ${writtenIn(filter)}
+               ${ofMessage(filter)}`
+
+const Count = row<{ count: number }>({ count: int })
+
+/** How many messages a filter leaves, counted no further than the most. */
+export function countOfFilter(db: Db, accountId: string, filter: EventFilter, most: number) {
+  return db.one(
+    Count,
+    sql`
+    select count(*)::int as count
+      from (select 1 from messages m where m.account_id = ${accountId} ${ofMessage(filter)} limit ${most}) found`,
   )
 }
 
@@ -158,32 +187,35 @@ type Of = { range: Range; tags?: string[]; byDay: boolean }
 const dayOf = (at: Sql, byDay: boolean) =>
   byDay ? sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')` : sql`''`
 
-/** One row a day, or one for all of it: what is unique over all is not the sum of the days. */
+const times = (condition: Sql) => sql`count(*) filter (where ${condition})`
+
+/**
+ * One row a day, or one for all of it: what is unique over all is not the sum of the days. Each message is brought down
+ * to one row first: so many distinct ones are slow to count otherwise.
+ */
 export function countEvents(db: Db, accountId: string, { range, tags, byDay }: Of, counted: Counted) {
   const opens = counted.proxies ? sql`word in ('opened', 'loadedByProxy')` : sql`word = 'opened'`
   return db.many(
     CountsOfDay,
     sql`
-    select day,
-           count(*) filter (where word = 'delivered')::int as delivered,
-           count(*) filter (where word = 'hardBounces')::int as hard_bounces,
-           count(*) filter (where word = 'softBounces')::int as soft_bounces,
-           count(*) filter (where word = 'clicks')::int as clicks,
-           count(distinct message_id) filter (where word = 'clicks')::int as unique_clicks,
-           count(*) filter (where ${opens})::int as opens,
-           count(distinct message_id) filter (where ${opens})::int as unique_opens,
-           count(*) filter (where word = 'spam')::int as spam,
-           count(*) filter (where word = 'blocked')::int as blocked,
-           count(*) filter (where word = 'unsubscribed')::int as unsubscribed
-      from (select ${dayOf(sql`e.at`, byDay)} as day, ${word} as word, e.message_id
-              from message_events e
-              join messages m on m.id = e.message_id
-             where e.account_id = ${accountId}
-               and e.at >= ${range.since}
-               and e.at < ${range.until}
-               ${writtenIn.events(range)}
-               ${byPeople(counted)}
-               ${ofMessage({ ...range, tags })}) events
+    select day, sum(delivered)::int as delivered, sum(hard_bounces)::int as hard_bounces,
+           sum(soft_bounces)::int as soft_bounces, sum(clicks)::int as clicks,
+           count(*) filter (where clicks > 0)::int as unique_clicks, sum(opens)::int as opens,
+           count(*) filter (where opens > 0)::int as unique_opens, sum(spam)::int as spam,
+           sum(blocked)::int as blocked, sum(unsubscribed)::int as unsubscribed
+      from (select day, ${times(sql`word = 'delivered'`)} as delivered,
+                   ${times(sql`word = 'hardBounces'`)} as hard_bounces,
+                   ${times(sql`word = 'softBounces'`)} as soft_bounces, ${times(sql`word = 'clicks'`)} as clicks,
+                   ${times(opens)} as opens, ${times(sql`word = 'spam'`)} as spam,
+                   ${times(sql`word = 'blocked'`)} as blocked, ${times(sql`word = 'unsubscribed'`)} as unsubscribed
+              from (select ${dayOf(sql`e.at`, byDay)} as day, ${word} as word, e.message_id
+                      from message_events e
+                      join messages m on m.id = e.message_id
+                     where e.account_id = ${accountId}
+                       ${inTime(range)}
+                       ${byPeople(counted)}
+                       ${ofMessage({ ...range, tags })}) events
+             group by day, message_id) each_message
      group by day`,
   )
 }
@@ -200,7 +232,7 @@ export function countRequests(db: Db, accountId: string, { range, tags, byDay }:
              where m.account_id = ${accountId}
                and m.created_at >= ${range.since}
                and m.created_at < ${range.until}
-               ${writtenIn.messages(range)}
+               ${writtenIn(range)}
                ${ofMessage({ ...range, tags })}) accepted
      group by day`,
   )

@@ -12,6 +12,7 @@ import { type FilterWord, wordsFor } from '../../transactional/v3/event-words.ts
 import {
   type Counts,
   countEvents,
+  countOfFilter,
   countRequests,
   type EventFilter,
   type EventRow,
@@ -100,10 +101,44 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
     ctx,
     query,
     { name: 'v3.email_events', filter: asked, usual: 2500, most: 5000, at },
-    ({ after, ...slice }) => {
-      const [time = '', id = ''] = after?.split(' ') ?? []
-      const position = after === undefined ? undefined : { at: time, id }
-      return listEmailEvents(ctx.db, ctx.caller.accountId, { ...slice, filter, after: position })
-    },
+    (slice) => readEvents(ctx, filter, slice),
   )
+}
+
+const fewMessages = 2_000
+
+async function readEvents({ db, caller: { accountId }, now }: Ctx, filter: EventFilter, slice: Slice) {
+  const [time = '', id = ''] = slice.after?.split(' ') ?? []
+  const after = slice.after === undefined ? undefined : { at: time, id }
+  const isNarrow = [filter.email, filter.messageId, filter.templateId].some((one) => one !== undefined)
+  const byMessage = isNarrow && (await countOfFilter(db, accountId, filter, fewMessages)).count < fewMessages
+  const read = (range: Range) =>
+    listEmailEvents(db, accountId, { ...slice, filter: { ...filter, ...range }, byMessage, after })
+  return byMessage
+    ? read(filter)
+    : readInParts(beyond(filter, time, slice.ascending), { ...slice, now }, read)
+}
+
+/** What is left of the time from where the last page ended. */
+function beyond({ since, until }: Range, time: string, ascending: boolean): Range {
+  if (time === '') return { since, until }
+  return ascending ? { since: new Date(time), until } : { since, until: new Date(Date.parse(time) + 1) }
+}
+
+const hourMs = 3_600_000
+
+/** A page is usually full after some hours of mail: further ones are read only when it is not. */
+async function readInParts<Row>(
+  { since, until }: Range,
+  { ascending, limit, now }: { ascending: boolean; limit: number; now: Date },
+  read: (range: Range) => Promise<Row[]>,
+): Promise<Row[]> {
+  const newest = Math.min(until.getTime(), now.getTime())
+  for (let span = hourMs; ; span *= 8) {
+    const end = ascending ? since.getTime() + span : newest - span
+    const isWhole = ascending ? end >= until.getTime() : end <= since.getTime()
+    if (isWhole) return read({ since, until })
+    const rows = await read(ascending ? { since, until: new Date(end) } : { since: new Date(end), until })
+    if (rows.length >= limit) return rows
+  }
 }
