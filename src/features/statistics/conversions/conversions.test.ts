@@ -128,6 +128,8 @@ describe('the campaign before it', () => {
     await sendCampaignTo(db, { ...untold, status: 'sent' })
     assert.deepEqual(await by(other), [two, 'delivery'], 'not every upstream tells of deliveries')
     assert.deepEqual((await convert(purchase, (await app.makeAccount()).key)).body.campaign_id, null)
+    assert.equal((await app.call('DELETE', `/v3/emailCampaigns/${one}`, { key })).status, 204)
+    assert.deepEqual(await by(), [two, 'delivery'], 'what was deleted brings nothing any more')
   })
 
   test('is that of the person, at whichever address they had then', async () => {

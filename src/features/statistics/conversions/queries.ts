@@ -73,7 +73,9 @@ export function findPreceding(db: Db, { accountId, email }: Person, since: Date,
       select m.id, m.campaign_id, m.status, coalesce(m.delivered_at, m.sent_at) as reached_at, m.seen
         from own o
         join messages m on m.account_id = ${accountId} and ${wasOwn}
-       where m.campaign_id is not null)
+       where m.campaign_id is not null
+         -- One that was deleted brings nothing any more.
+         and m.campaign_id in (select c.id from campaigns c where c.account_id = ${accountId}))
     select campaign_id, attributed_by
       from (select m.campaign_id, 'click' as attributed_by, e.at
               from mail m
