@@ -1,7 +1,8 @@
 // What calculated and global attributes come to. A formula that cannot be computed any more gives nothing.
+import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
 import { type Formula, FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
-import { type AttributeRow, type Figures, figuresOf, listAttributes } from './queries.ts'
+import { type AttributeRow, type Figures, figuresOf, listAttributes, stateOfContacts } from './queries.ts'
 import type { Value } from './values.ts'
 
 type Values = Record<string, Value>
@@ -37,7 +38,7 @@ export async function computeGlobals(
   })
   if (asked.length === 0) return new Map()
   const names = [...new Set(asked.map(({ attribute }) => attribute))]
-  const figures = new Map((await figuresOf(db, accountId, names)).map((one) => [one.attribute, one]))
+  const figures = await rememberedFigures(db, accountId, attributes, names)
   return new Map(
     asked.map(({ name, attribute, aggregate }) => {
       const column = aggregate.toLowerCase() as Exclude<keyof Figures, 'attribute'>
@@ -46,6 +47,19 @@ export async function computeGlobals(
       return [name, Number.isFinite(value) ? value : null]
     }),
   )
+}
+
+const remembered = new LRUCache<string, Map<string, Figures>>({ max: 200, ttl: 60_000 })
+
+/** All contacts are read for them: for a minute, and until a contact or an attribute changes, once is enough. */
+async function rememberedFigures(db: Db, accountId: string, attributes: AttributeRow[], names: string[]) {
+  const { state } = await stateOfContacts(db, accountId)
+  const key = JSON.stringify([accountId, state, attributes])
+  const known = remembered.get(key)
+  if (known) return known
+  const figures = new Map((await figuresOf(db, accountId, names)).map((one) => [one.attribute, one]))
+  remembered.set(key, figures)
+  return figures
 }
 
 function readOrNothing<T>(

@@ -94,3 +94,15 @@ export function figuresOf(db: Db, accountId: string, names: string[]) {
      group by n.name`,
   )
 }
+
+const State = row<{ state: string }>({ state: text })
+
+/** How many contacts there are and when one last changed: two looks into indexes. */
+export function stateOfContacts(db: Db, accountId: string) {
+  return db.one(
+    State,
+    sql`
+    select concat((select contacts from contact_counts where account_id = ${accountId} and list_id = 0), ' ',
+                  (select max(modified_at) from contacts where account_id = ${accountId})) as state`,
+  )
+}
