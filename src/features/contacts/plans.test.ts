@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { makeApp } from '../../../test/app.ts'
+import type { Db } from '../../kernel/db.ts'
 import { compile, type Sql, sql } from '../../kernel/sql.ts'
 import { addressesOf, recipientOf, wasOwn } from './contacts/address-queries.ts'
+import { type ContactFilter, listContacts } from './contacts/queries.ts'
 import { contactColumns } from './contacts/row-queries.ts'
+import { listMembers } from './lists/member-queries.ts'
 
 const app = await makeApp()
 const client = new pg.Pool({ connectionString: app.databaseUrl, max: 1 })
@@ -14,9 +17,29 @@ after(() => client.end())
 const planOf = async (text: string) =>
   (await client.query(`explain ${text}`)).rows.map((line) => line['QUERY PLAN']).join('\n')
 
-const planOfSql = (statement: Sql) => {
+function written(statement: Sql): string {
   const { text, values } = compile(statement)
-  return planOf(text.replace(/\$(\d+)/g, (_, n) => `'${values[Number(n) - 1]}'`))
+  const said = (value: unknown) => {
+    if (value instanceof Date) return value.toISOString()
+    return Array.isArray(value) ? `{${value.join()}}` : value
+  }
+  return text.replace(/\$(\d+)/g, (_, n) => `'${said(values[n - 1])}'`)
+}
+
+const planOfSql = (statement: Sql) => planOf(written(statement))
+
+/** The statement that a question puts, as it is carried out. */
+async function courseOf(ask: (db: Db) => unknown): Promise<string> {
+  const put: Sql[] = []
+  const { db } = app.pools
+  await ask({
+    ...db,
+    many: (shape, statement) => {
+      put.push(statement)
+      return db.many(shape, statement)
+    },
+  })
+  return planOf(`(analyze) ${written(put[0] ?? sql`select 1`)}`)
 }
 
 test('a row of an account that is new beside large ones is found by its key', async () => {
@@ -89,4 +112,35 @@ test('a page of contacts looks its addresses up in the suppression list and does
   )
   assert.equal(plan.match(/Index (Only )?Scan using suppressions_(pkey|email_idx)/g)?.length, 2, plan)
   assert.doesNotMatch(plan, /Seq Scan on suppressions/)
+})
+
+test('lists and suppressions are looked up for the contacts of a page, not for those before it', async () => {
+  const made = await app.call('POST', '/v3/contacts/lists', { body: { name: 'All' } })
+  const listId = String(made.body.id)
+  await client.query(
+    `insert into list_members (account_id, list_id, contact_id, added_at)
+     select account_id, $2, id, now() from contacts where account_id = $1`,
+    [app.accountId, listId],
+  )
+  const slice = { after: undefined, offset: 15_000, limit: 10, ascending: true }
+  const filters: ContactFilter[] = [{}, { listIds: [listId] }, { createdSince: new Date(0) }]
+  const courses = [
+    ...filters.map((filter) => courseOf((db) => listContacts(db, app.accountId, filter, slice))),
+    courseOf((db) => listMembers(db, { accountId: app.accountId, listId }, new Date(0), slice)),
+  ]
+  for (const course of await Promise.all(courses)) {
+    const lookups = [...course.matchAll(/suppressions_\w+ on suppressions.*loops=(\d+)/g)]
+    assert.deepEqual(
+      lookups.map(([, loops]) => loops),
+      ['10', '10'],
+      course,
+    )
+  }
+})
+
+test('contacts created since a moment are found by it', async () => {
+  const plan = await planOf(
+    `select count(*) from contacts where account_id = ${app.accountId} and created_at >= now() + interval '1 day'`,
+  )
+  assert.match(plan, /contacts_created_at_idx/)
 })
