@@ -37,7 +37,7 @@ export const contactExists = refusal({
 export type Writer = {
   db: Db
   now: Date
-  caller: Pick<Ctx['caller'], 'accountId' | 'keyId'>
+  caller: Pick<Ctx['caller'], 'accountId' | 'keyId' | 'mode'>
   /** api when absent. */
   source?: string
 }
@@ -213,7 +213,7 @@ async function takenBy(ctx: Writer, fields: Plain, verb: 'create' | 'update', ow
 type Step = { before: Plain; after: Plain; body: ContactBody }
 
 async function record(ctx: Writer, id: string, { before, after, body }: Step): Promise<void> {
-  const { accountId } = ctx.caller
+  const { accountId, mode } = ctx.caller
   await insertChanges(
     ctx.db,
     { accountId, at: ctx.now, source: ctx.source ?? 'api' },
@@ -221,7 +221,8 @@ async function record(ctx: Writer, id: string, { before, after, body }: Step): P
   )
   await recordConsent(ctx, id, before, after)
   if (body.tags) await setTags(ctx.db, { accountId, contactId: id, tags: readTags(body.tags), at: ctx.now })
-  for (const listId of sorted(body.listIds)) await addMembers(ctx.db, { accountId, listId }, [id], ctx.now)
+  for (const listId of sorted(body.listIds))
+    await addMembers(ctx.db, { accountId, listId, mode }, [id], ctx.now)
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
   if (body.emailBlacklisted && after.email !== null) {
     const why = { reason: 'manual', source: 'contact', messageId: null, at: ctx.now } as const

@@ -128,7 +128,7 @@ export function insertConsents(
 }
 
 export type Joining = { contact_id: string; consented_at: Date | null }
-type Lists = { accountId: string; listIds: string[]; at: Date }
+type Lists = { accountId: string; listIds: string[]; isTest: boolean; at: Date }
 
 const Count = row<{ count: number }>({ count: int })
 
@@ -136,7 +136,7 @@ const Count = row<{ count: number }>({ count: int })
  * Puts contacts on lists, except on those that they left by their own choice and did not consent to be on since.
  * Gives how many contacts that keeps out.
  */
-export async function joinLists(db: Db, { accountId, listIds, at }: Lists, joining: Joining[]) {
+export async function joinLists(db: Db, { accountId, listIds, isTest, at }: Lists, joining: Joining[]) {
   const given = sql`
     (select ${accountId}::bigint as account_id, *
        from json_to_recordset(${JSON.stringify(joining)}::json) as n (contact_id bigint, consented_at timestamptz)
@@ -148,8 +148,8 @@ export async function joinLists(db: Db, { accountId, listIds, at }: Lists, joini
        and u.list_id = any(${listIds}::bigint[]) and u.at < j.consented_at`)
   // One who left is no member either way, so what is still there keeps out.
   await db.run(sql`
-    insert into list_members (account_id, list_id, contact_id, added_at)
-    select l.account_id, l.id, j.contact_id, ${at}
+    insert into list_members (account_id, list_id, contact_id, added_at, added_in_test)
+    select l.account_id, l.id, j.contact_id, ${at}, ${isTest}
       from ${given}
      cross join lists l
      where l.account_id = ${accountId}

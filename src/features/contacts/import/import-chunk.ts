@@ -96,12 +96,13 @@ async function writeDrafts(db: Db, process: ClaimedProcess, drafts: Draft[], at:
     const refs = drafts.flatMap(({ now: { email } }) => (email ? { accountId, email } : []))
     await suppressAll(db, refs, { reason: 'manual', source: 'import', messageId: null, at })
   }
-  if (settings.listIds.length === 0 || drafts.length === 0) return 0
+  const { listIds, isTest = false } = settings
+  if (listIds.length === 0 || drafts.length === 0) return 0
   const joining = drafts.map((draft) => ({
     contact_id: written.get(draft) ?? '',
     consented_at: draft.consentedAt,
   }))
-  return joinLists(db, { accountId, listIds: settings.listIds, at }, joining)
+  return joinLists(db, { accountId, listIds, isTest, at }, joining)
 }
 
 type Import = { accountId: string; importId: string }

@@ -11,6 +11,8 @@ export type ImportSettings = {
   updateExisting: boolean
   emptyAttributes: boolean
   notifyUrl: string | null
+  /** Asked for with a test key. */
+  isTest?: boolean
 }
 
 const Id = row<{ id: string }>({ id: text })

@@ -53,7 +53,7 @@ export type ImportBody = Static<typeof ImportBody>
 
 export async function startImport(ctx: Ctx, body: ImportBody): Promise<number> {
   const { db, now: at } = ctx
-  const { accountId } = ctx.caller
+  const { accountId, mode } = ctx.caller
   refuseFullConsent(body)
   const { rows, fileUrl } = readSource(body)
   const settings = {
@@ -63,6 +63,7 @@ export async function startImport(ctx: Ctx, body: ImportBody): Promise<number> {
     updateExisting: body.updateExistingContacts ?? true,
     emptyAttributes: body.emptyContactsAttributes ?? false,
     notifyUrl: readUrl(body.notifyUrl, 'notifyUrl'),
+    isTest: mode === 'test',
   }
   const { id } = await insertProcess(db, { accountId, settings, fileUrl, at })
   if (rows) await storeRows(db, { accountId, id }, rows, at)

@@ -38,8 +38,9 @@ const kinds = ['emails', 'ids', 'extIds'] as const
 
 export async function addContacts(ctx: Ctx, id: number, body: Static<typeof AddBody>): Promise<Sorted> {
   const entries = readEntries(body)
-  const of = { accountId: ctx.caller.accountId, listId: await hold(ctx, id) }
-  const sorted = await sortEntries(ctx, entries, (ids) => addMembers(ctx.db, of, ids, ctx.now))
+  const { accountId, mode } = ctx.caller
+  const onto = { accountId, listId: await hold(ctx, id), mode }
+  const sorted = await sortEntries(ctx, entries, (ids) => addMembers(ctx.db, onto, ids, ctx.now))
   if (sorted.success.length > 0) return sorted
   throw invalidParameter({ message: 'Contact already in list and/or does not exist', param: entries.kind })
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
@@ -78,14 +79,19 @@ export function holdContacts(db: Db, accountId: string, kind: Kind, names: strin
 
 const Id = row<{ id: string }>({ id: text })
 
+/** `mode`: of the key that adds them; automations that wait for them write in it. */
+type Onto = Of & { mode: Caller['mode'] }
+
 /** Gives those who were not on the list. Who is put on a list again has not left it any more. */
-export function addMembers(db: Db, { accountId, listId }: Of, contactIds: string[], at: Date) {
+export function addMembers(db: Db, { accountId, listId, mode }: Onto, contactIds: string[], at: Date) {
   return db.many(
     Id,
     sql`
     with added as (
-      insert into list_members (account_id, list_id, contact_id, added_at)
-      select ${accountId}, ${listId}, id, ${at} from unnest(${contactIds}::bigint[]) as id order by id
+      insert into list_members (account_id, list_id, contact_id, added_at, added_in_test)
+      select ${accountId}, ${listId}, id, ${at}, ${mode === 'test'}
+        from unnest(${contactIds}::bigint[]) as id
+       order by id
       on conflict do nothing
       returning contact_id
     ), back as (

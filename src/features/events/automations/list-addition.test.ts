@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { int, row } from '../../../kernel/row.ts'
+import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { workImports } from '../../contacts/import/work-imports.ts'
 import { openRunning, step } from '../fixtures/running.ts'
@@ -51,6 +51,35 @@ test('whoever comes onto the list is welcomed once, by whatever way', async () =
   await api('PUT', `/api/v1/automations/${id}`, key, { status: 'paused' })
   await api('POST', '/v3/contacts', key, { email: 'paused@example.com', listIds: [listId] })
   assert.equal(await runCount(accountId), 32)
+})
+
+test('whoever a test key puts on the list is welcomed in test mode', async () => {
+  const { accountId, key, listId, welcome } = await withList()
+  await declare(key, welcome)
+  const { key: testKey } = await app.makeKey({ mode: 'test' }, accountId)
+  await api('POST', '/v3/contacts', testKey, { email: 'single@example.com', listIds: [listId] })
+  await api('POST', '/v3/contacts', testKey, { email: 'added@example.com' })
+  const emails = ['added@example.com']
+  await api('POST', `/v3/contacts/lists/${listId}/contacts/add`, testKey, { emails })
+  const jsonBody = [{ email: 'imported@example.com' }]
+  await api('POST', '/v3/contacts/import', testKey, { jsonBody, listIds: [listId] })
+  await workImports(importNeeds, now())
+  await api('POST', '/v3/contacts', key, { email: 'live@example.com', listIds: [listId] })
+  await pass(5)
+  const Sent = row<{ recipient: string; mode: string }>({ recipient: text, mode: text })
+  const sent = await db.many(
+    Sent,
+    sql`select recipient, mode from messages where account_id = ${accountId} order by recipient`,
+  )
+  assert.deepEqual(
+    sent.map(({ recipient, mode }) => `${recipient} ${mode}`),
+    [
+      'added@example.com test',
+      'imported@example.com test',
+      'live@example.com live',
+      'single@example.com test',
+    ],
+  )
 })
 
 test('another list, another account and a contact without an address start nothing', async () => {

@@ -41,7 +41,7 @@ export function confirmOptin(
     if (!found || isOver(found, at)) return undefined
     if (found.confirmed_at !== null) return found
     await resubscribe(tx, { accountId: token.accountId, email: found.email }, at, source)
-    const caller = { accountId: token.accountId, keyId: found.key_id }
+    const caller = { accountId: token.accountId, keyId: found.key_id, mode: found.mode }
     await createContact(
       { db: tx, now: at, caller, source },
       {

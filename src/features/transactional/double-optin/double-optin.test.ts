@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { until } from '../../../../test/until.ts'
+import { row, text } from '../../../kernel/row.ts'
 import { tokenKeysOf } from '../../../kernel/signed-token.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { optinKeysOf, readOptinToken, writeOptinToken } from './tokens.ts'
 
 const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const
@@ -31,16 +33,16 @@ async function setUp(more: Body = {}) {
   const { body: made } = await call('POST', '/v3/smtp/templates', template)
   const list = async (name: string) => (await call('POST', '/v3/contacts/lists', { name })).body.id as number
   const [news, old] = [await list('News'), await list('Old')]
-  const ask = (body: Body = {}) =>
-    call('POST', '/v3/contacts/doubleOptinConfirmation', {
-      email: 'Ann@Example.com',
-      attributes: { FIRSTNAME: 'Ann' },
-      includeListIds: [news],
-      excludeListIds: [old],
-      templateId: made.id,
-      redirectionUrl: 'https://shop.example/thanks?a=1',
-      ...body,
-    })
+  const asked = {
+    email: 'Ann@Example.com',
+    attributes: { FIRSTNAME: 'Ann' },
+    includeListIds: [news],
+    excludeListIds: [old],
+    templateId: made.id,
+    redirectionUrl: 'https://shop.example/thanks?a=1',
+  }
+  const ask = (body: Body = {}, by = key) =>
+    app.call('POST', '/v3/contacts/doubleOptinConfirmation', { key: by, body: { ...asked, ...body } })
   /** The path of the link in the newest message to the address. */
   const link = async (count = 1, to = 'ann@example.com') => {
     const found = await until(async () => {
@@ -59,6 +61,26 @@ const get = (path: string) => app.call('GET', path, { key: null })
 const confirm = (path: string) => app.call('POST', path, { key: null })
 
 describe('double opt-in', () => {
+  test('asked for with a test key, automations that wait for the person write in test mode', async () => {
+    const { accountId, ask, link, news, call } = await setUp()
+    const steps = [{ delay_minutes: 5, subject: 'Welcome', html: 'x', from: 'shop@example.com' }]
+    const automation = { name: 'Welcome', trigger_type: 'list_addition', list_id: news, steps }
+    assert.equal((await call('POST', '/api/v1/automations', automation)).status, 201)
+    const { key } = await app.makeKey({ mode: 'test' }, accountId)
+    assert.equal((await ask({}, key)).status, 201)
+    assert.equal((await confirm((await link()).href)).status, 303)
+    assert.equal((await ask({ email: 'live@example.com' })).status, 201)
+    assert.equal((await confirm((await link(1, 'live@example.com')).href)).status, 303)
+    const runs = await app.pools.db.many(
+      row<{ email: string; mode: string }>({ email: text, mode: text }),
+      sql`select email, mode from automation_runs where account_id = ${accountId} order by email`,
+    )
+    assert.deepEqual(
+      runs.map(({ email, mode }) => `${email} ${mode}`),
+      ['ann@example.com test', 'live@example.com live'],
+    )
+  })
+
   test('makes the contact when the person confirms, and not before', async () => {
     const { ask, link, contact, news, call } = await setUp()
     const asked = await ask()

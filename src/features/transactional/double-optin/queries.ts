@@ -14,6 +14,8 @@ export type OptinRow = {
   created_at: Date
   confirmed_at: Date | null
   account_name: string
+  /** Of the key that asked for it. */
+  mode: 'live' | 'test'
 }
 
 const Optin = row<OptinRow>({
@@ -26,13 +28,15 @@ const Optin = row<OptinRow>({
   created_at: time,
   confirmed_at: maybe(time),
   account_name: text,
+  mode: json(),
 })
 
 const columns = sql`
   o.email, o.attributes, o.include_list_ids, o.exclude_list_ids, o.redirect_url, o.key_id, o.created_at,
-  o.confirmed_at, a.name as account_name`
+  o.confirmed_at, a.name as account_name,
+  coalesce((select k.mode from api_keys k where k.account_id = o.account_id and k.id = o.key_id), 'live') as mode`
 
-export type NewOptin = OptinToken & Omit<OptinRow, 'confirmed_at' | 'account_name'>
+export type NewOptin = OptinToken & Omit<OptinRow, 'confirmed_at' | 'account_name' | 'mode'>
 
 export function insertOptin(db: Db, one: NewOptin) {
   return db.run(sql`
