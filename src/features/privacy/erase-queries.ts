@@ -98,21 +98,6 @@ export function eraseQueueRows(db: Db, who: Person) {
     delete from delivery_queue where account_id = ${who.accountId} and message_id in ${messageIds(who)}`)
 }
 
-/** A message to several names all of them in the copy of each. */
-export function eraseFromCopies(db: Db, who: Person) {
-  return db.run(sql`
-    update message_bodies b
-       set parts = regexp_replace(b.parts::text, ${who.pattern}, 'erased@erased.invalid', 'gi')::json
-      from messages m
-     where m.account_id = ${who.accountId}
-       and m.message_id in (select message_id
-                              from messages
-                             where account_id = ${who.accountId} and recipient = any(${who.emails}::text[]))
-       and m.recipient <> all(${who.emails}::text[])
-       and b.message_id = m.id
-       and b.parts is not null`)
-}
-
 export function eraseBodies(db: Db, who: Person) {
   return db.run(sql`
     delete from message_bodies where account_id = ${who.accountId} and message_id in ${messageIds(who)}`)

@@ -7,6 +7,7 @@ import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contact
 import { eraseLog, exportLog } from './action-log.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
+import { eraseMentions } from './mentions.ts'
 import * as outreach from './outreach-queries.ts'
 import { eraseOutreachReplies, exportOutreachReplies } from './outreach-reply-queries.ts'
 import { present } from './present.ts'
@@ -130,7 +131,7 @@ export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Sourc
   await erase.lockMessages(ctx.db, who)
   await sms.lockSms(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
-  await erase.eraseFromCopies(ctx.db, who)
+  await eraseMentions(ctx.db, who)
   erased.bodies = await erase.eraseBodies(ctx.db, who)
   erased.messages = await erase.eraseMessages(ctx.db, who)
   await erase.eraseUnsuppression(ctx.db, who)
