@@ -111,6 +111,7 @@ describe('of a campaign', () => {
     assert.deepEqual(figures, {
       ...{ campaign_id: campaign, status: 'sent', recipients: 3, sent: 3, delivered: 3 },
       ...{ hard_bounces: 1, soft_bounces: 0, complaints: 1, unsubscriptions: 1 },
+      conversions: { purchase: 0, signup: 0 },
       opens: { total: 2, unique: 1 },
       clicks: { total: 0, unique: 0 },
       filtered: { privacy_proxy_opens: 0, robot_opens: 1, robot_clicks: 0 },
