@@ -72,22 +72,24 @@ type Wanted = { campaignIds: string[]; blocks: LookedUp[]; counted: Counted }
 
 /** The events of these campaigns are read once for all blocks, and every program is looked at once. */
 export function readStatistics(db: Db, accountId: string, { campaignIds, blocks: asked, counted }: Wanted) {
-  const ofCampaigns = sql`m.account_id = ${accountId} and m.campaign_id = any(${campaignIds}::bigint[])`
   const arms = asked.map((block) =>
-    block === 'statsByDomain' ? countDomains(ofCampaigns, counted) : countParts(block),
+    block === 'statsByDomain' ? countDomains(accountId, campaignIds, counted) : countParts(block),
   )
   return db.many(
     Statistics,
     sql`
     with told as materialized (
-      ${toldOf(asked, counted)} where ${ofCampaigns} and ${tellers(asked)}
+      ${toldOf(asked, counted)}
+       where m.account_id = ${accountId}
+         and m.campaign_id = any(${campaignIds}::bigint[])
+         and ${tellers(asked)}
     ), programs as materialized (
       select p.program, ${deviceOf} as device, ${browserOf} as browser
         from (select distinct program from told where is_open or is_click) p
     )
     select block, campaign_id, part, sum(sent)::int as sent, sum(delivered)::int as delivered,
-           sum(deferred)::int as deferred, sum(bounced)::int as bounced, sum(hard_bounces)::int as hard_bounces,
-           sum(soft_bounces)::int as soft_bounces, sum(complaints)::int as complaints,
+           sum(deferred)::int as deferred, sum(bounced)::int as bounced, sum(hard)::int as hard_bounces,
+           sum(soft)::int as soft_bounces, sum(complaints)::int as complaints,
            sum(unsubscriptions)::int as unsubscriptions, sum(opens)::int as opens,
            sum(unique_opens)::int as unique_opens, sum(clicks)::int as clicks,
            sum(unique_clicks)::int as unique_clicks, sum(proxy_opens)::int as proxy_opens,
@@ -129,7 +131,7 @@ function countParts(block: PartOf): Sql {
   const { part, which } = parts[block]
   return sql`
     select ${block}::text as block, campaign_id, part, 0 as sent, 0 as delivered, 0 as deferred,
-           0 as bounced, 0 as hard_bounces, 0 as soft_bounces, 0 as complaints, 0 as unsubscriptions, sum(opens) as opens,
+           0 as bounced, 0 as hard, 0 as soft, 0 as complaints, 0 as unsubscriptions, sum(opens) as opens,
            count(*) filter (where opens > 0) as unique_opens, sum(clicks) as clicks,
            count(*) filter (where clicks > 0) as unique_clicks, 0 as proxy_opens, 0 as trackable_opens
       from (select t.campaign_id, ${part} as part, count(*) filter (where t.is_open) as opens,
@@ -142,19 +144,20 @@ function countParts(block: PartOf): Sql {
 }
 
 /** How many messages is told by their states and the bits of seen, how often something happened by the events. */
-function countDomains(ofCampaigns: Sql, counted: Counted): Sql {
+function countDomains(accountId: string, campaignIds: string[], counted: Counted): Sql {
   const messagesSeen = (bits: number) => sql`count(*) filter (where m.seen & ${bits}::int <> 0)`
   return sql`
     select 'statsByDomain' as block, m.campaign_id, split_part(m.recipient, '@', 2) as part,
            count(*) filter (where m.status in ('sent', 'delivered', 'failed')) as sent,
            count(*) filter (where m.status = 'delivered') as delivered, 0 as deferred,
-           ${messagesSeen(128 | 256)} as bounced, ${messagesSeen(128)} as hard_bounces, ${messagesSeen(256)} as soft_bounces,
+           ${messagesSeen(128 | 256)} as bounced, ${messagesSeen(128)} as hard, ${messagesSeen(256)} as soft,
            ${messagesSeen(512)} as complaints, ${messagesSeen(1024)} as unsubscriptions, 0 as opens,
            ${messagesSeen(openBits(counted))} as unique_opens, 0 as clicks,
            ${messagesSeen(clickBits(counted))} as unique_clicks, 0 as proxy_opens,
            ${messagesSeen(openBits({ robots: false, proxies: false }))} as trackable_opens
       from messages m
-     where ${ofCampaigns}
+     where m.account_id = ${accountId}
+       and m.campaign_id = any(${campaignIds}::bigint[])
      group by 2, 3
     union all
     select 'statsByDomain', t.campaign_id, t.domain, 0, 0, count(*) filter (where t.is_deferred), 0, 0, 0, 0, 0,

@@ -19,8 +19,8 @@ before(async () => {
     const at = new Date(Date.now() - age * hourMs)
     const id = firstUuidAt(at.getTime())
     await db.run(sql`
-      insert into messages (id, account_id, key_id, status, source, mode, stream, sender, recipient, subject, message_id,
-                            created_at, sent_at, delivered_at, template_id)
+      insert into messages (id, account_id, key_id, status, source, mode, stream, sender, recipient, subject,
+                            message_id, created_at, sent_at, delivered_at, template_id)
       values (${id}, ${accountId}, ${id}, 'delivered', 'api', 'live', 'transactional', 's@example.com',
               ${`p${i % 3}@example.com`}, 'x', ${id}, ${at}, ${at}, ${at}, ${(i % 2) + 1})`)
     const later = new Date(at.getTime() + 60_000)

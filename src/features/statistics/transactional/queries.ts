@@ -125,7 +125,7 @@ function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
             select e.id, ${word} as word, e.at, e.data, ${theMessage}
               from (select e.* from ${events}) e
               join messages m on m.id = e.message_id
-             where true ${ofMessage(filter)}`
+             where m.account_id = ${accountId} ${ofMessage(filter)}`
   return sql`
             select e.id, ${word} as word, e.at, e.data, ${theMessage}
               from (select m.* from messages m where m.account_id = ${accountId} ${ofMessage(filter)} offset 0) m
