@@ -46,7 +46,8 @@ export async function refuseUnfit(client: pg.Client): Promise<void> {
     throw new MigrationFault(`PostgreSQL ${name} is too old; Posthorn needs 15 or newer`)
   if (encoding !== 'UTF8')
     throw new MigrationFault(
-      `the database has the encoding ${encoding}; Posthorn needs UTF8: create database … encoding 'UTF8' template template0`,
+      `the database has the encoding ${encoding}; Posthorn needs UTF8: ` +
+        `make one with create database … encoding 'UTF8' template template0`,
     )
   if (only_reads)
     throw new MigrationFault(
