@@ -1,5 +1,5 @@
-// Mail is read in threads of its own. Whoever writes a mail decides how long that takes: a megabyte of blank lines keeps
-// the parser busy for many seconds, and the loop serves everybody.
+// Mail is read in threads of its own. Whoever writes a mail decides how long that takes: a megabyte of blank lines
+// keeps the parser busy for many seconds, and the loop serves everybody.
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { Email, PostalMimeOptions } from 'postal-mime'

@@ -99,7 +99,7 @@ const prepared: Record<string, (app: App, key: string) => Promise<Partial<Exampl
     await app.call('POST', '/api/v1/suppressions', { key, body: { email: 'gone@example.com' } })
     return { path: '/api/v1/suppressions/gone%40example.com' }
   },
-  'message.cancel': async (app, key) => {
+  'email.cancel': async (app, key) => {
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
     const { body } = await app.call('POST', '/api/v1/transactional/send', {
       key,

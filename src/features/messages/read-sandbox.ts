@@ -1,5 +1,5 @@
-// Anybody may have written what was captured: it is read within bounds, and what they do not let be read is shown by its
-// header alone.
+// Anybody may have written what was captured: it is read within bounds, and what they do not let be read is shown by
+// its header alone.
 import { LRUCache } from 'lru-cache'
 import { decodeWords } from 'postal-mime'
 import type { Ctx } from '../../kernel/ctx.ts'

@@ -27,7 +27,8 @@ const Page = row<{ last: string | null; ids: string[] }>({ last: maybe(text), id
 export function findMentions(db: Db, who: Person, page: { after: string | undefined; limit: number }) {
   const { accountId, emails } = who
   const isSender = sql`lower(p.sender) = any(${emails}::text[])`
-  const parts = sql`(select b.parts::text from message_bodies b where b.account_id = ${accountId} and b.message_id = p.id)`
+  const parts = sql`
+    (select b.parts::text from message_bodies b where b.account_id = ${accountId} and b.message_id = p.id)`
   return db.one(
     Page,
     sql`

@@ -91,16 +91,16 @@ async function eraseExports(db: Ctx['db'], who: erase.Person): Promise<number> {
   return dropped
 }
 
-// Rows that hang on others go before them.
+// What is searched for in much comes first. The contact is among the last: its rows hold counters of the account, and
+// whoever adds or deletes a contact waits for them; after it come the webhooks that its deletion calls. Rows that hang
+// on others go before them.
 const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] = [
-  ['history', erase.eraseHistory],
-  ['consents', erase.eraseConsents],
-  ['lists', erase.eraseMemberships],
-  ['left_lists', erase.eraseLeftLists],
+  ['action_log', eraseLog],
+  ['remembered_replies', erase.eraseReplies],
+  ['imports', erase.eraseFromImports],
+  ['imports_under_way', erase.eraseFromChunks],
+  ['export_files', eraseExports],
   ['custom_events', erase.eraseCustomEvents],
-  ['contact', erase.eraseContactRow],
-  ['webhooks_under_way', erase.eraseQueuedWebhooks],
-  ['webhooks', erase.eraseWebhooks],
   ['events', erase.eraseEvents],
   ['sms_events', sms.eraseSmsEvents],
   ['sms', sms.eraseSms],
@@ -116,11 +116,13 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['enrollments', outreach.eraseEnrollments],
   ['outreach_messages', outreach.eraseOutreachMessages],
   ['prospect', outreach.eraseProspect],
-  ['action_log', eraseLog],
-  ['remembered_replies', erase.eraseReplies],
-  ['imports', erase.eraseFromImports],
-  ['imports_under_way', erase.eraseFromChunks],
-  ['export_files', eraseExports],
+  ['history', erase.eraseHistory],
+  ['consents', erase.eraseConsents],
+  ['lists', erase.eraseMemberships],
+  ['left_lists', erase.eraseLeftLists],
+  ['contact', erase.eraseContactRow],
+  ['webhooks_under_way', erase.eraseQueuedWebhooks],
+  ['webhooks', erase.eraseWebhooks],
 ]
 
 export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
@@ -130,8 +132,8 @@ export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Sourc
   erased.automation_runs = await erase.eraseRuns(ctx.db, who)
   await erase.lockMessages(ctx.db, who)
   await sms.lockSms(ctx.db, who)
-  for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   await eraseMentions(ctx.db, who)
+  for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   erased.bodies = await erase.eraseBodies(ctx.db, who)
   erased.messages = await erase.eraseMessages(ctx.db, who)
   await erase.eraseUnsuppression(ctx.db, who)

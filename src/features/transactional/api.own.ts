@@ -32,7 +32,7 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
     summary: 'Queue one message',
     description:
       'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it. One with scheduled_at can be ' +
-      'taken back until then: POST /api/v1/messages/{id}/cancel (message.cancel).',
+      'taken back until then: POST /api/v1/messages/{id}/cancel (email.cancel).',
     scope: 'email.send',
     effect: 'irreversible',
     perMinute: 60,

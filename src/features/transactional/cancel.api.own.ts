@@ -7,7 +7,7 @@ import { cancelMessageById } from './cancel-message.ts'
 
 export const cancelMessage = (others: OtherMessages) =>
   operation({
-    name: 'message.cancel',
+    name: 'email.cancel',
     http: 'POST /api/v1/messages/{id}/cancel',
     area: 'Messages',
     summary: 'Take back a message that waits for its scheduled_at',

@@ -55,7 +55,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyKeyReused,
     ],
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
-    // Planned before the transaction, which the calls of others share: templates are the customers', and take their time.
+    // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
     prepare: async (ctx, input) => {
       const body = await fetchAttachments(fetchAttachment, input.body)
       const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body))
