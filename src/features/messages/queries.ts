@@ -65,42 +65,53 @@ export type ListFilter = { status?: Status; tag?: string; to?: string; after?: s
 
 export function listMessages(db: Db, accountId: string, filter: ListFilter) {
   const { tag, limit } = filter
-  if (tag === undefined) return db.many(MessageShape, matching(accountId, filter))
+  if (tag === undefined) return db.many(MessageShape, matching(accountId, filter, inMessages))
   // The first tag of a message stands in its row, the others apart: both are read in the order of the page.
   return db.many(
     MessageShape,
     sql`
     select *
-      from ((${matching(accountId, filter, { where: sql`and tag = ${tag}` })})
+      from ((${matching(accountId, filter, { ...inMessages, where: sql`and tag = ${tag}` })})
             union all
-            (${matching(accountId, filter, { join: alsoTagged(accountId, tag, filter.after) })})) found
+            (${matching(accountId, filter, alsoTagged(accountId, tag, filter))})) found
      order by id desc
      limit ${limit}`,
   )
 }
 
-type Narrowed = { join?: Sql; where?: Sql }
+type Place = { from: Sql; where?: Sql; by: Sql }
 
-function matching(accountId: string, filter: ListFilter, { join, where }: Narrowed = {}): Sql {
+const inMessages: Place = { from: sql`messages`, by: sql`id` }
+
+function matching(accountId: string, filter: ListFilter, { from, where, by }: Place): Sql {
   return sql`
     select ${columns}
-      from messages
-      ${when(join, (piece) => piece)}
+      from ${from}
      where account_id = ${accountId}
        ${when(where, (piece) => piece)}
        ${when(filter.status, statusIs)}
        ${when(filter.to, (to) => sql`and recipient = ${to}`)}
        ${when(filter.after, (after) => sql`and id < ${after}`)}
-     order by id desc
+     order by ${by} desc
      limit ${filter.limit}`
 }
 
-const alsoTagged = (accountId: string, tag: string, after: string | undefined) => sql`
-      join (select message_id as tagged_id
+/**
+ * Where nothing else is rare, from the tags to their messages ("offset 0" leaves no other way): the planner would
+ * rather go through all messages of the account until it had met enough, however long ago the tag was used.
+ */
+function alsoTagged(accountId: string, tag: string, { status, to, after }: ListFilter): Place {
+  const tagged = sql`
+           (select message_id as tagged_id
               from message_tags
              where account_id = ${accountId}
                and tag = ${tag}
-               ${when(after, (last) => sql`and message_id < ${last}`)}) tagged on tagged_id = id`
+               ${when(after, (last) => sql`and message_id < ${last}`)}) tagged`
+  if (to !== undefined || (status !== undefined && status !== 'delivered'))
+    return { from: sql`messages join ${tagged} on tagged_id = id`, by: sql`id` }
+  const theirs = sql`(select * from messages where account_id = ${accountId} and id = tagged_id offset 0) messages`
+  return { from: sql`${tagged} cross join lateral ${theirs}`, by: sql`tagged_id` }
+}
 
 // Written out one by one: a bound parameter cannot meet the condition of the partial index.
 const literalStatus = {
