@@ -46,6 +46,8 @@ const taught: Record<string, string[]> = {
     '--sender-domain',
     '--expires',
     '--test',
+    'POST /v3/contacts/doubleOptinConfirmation',
+    'POST /v3/senders',
   ],
   'key list': ['--account', '--json'],
   'key revoke': ['<key>', '--json'],

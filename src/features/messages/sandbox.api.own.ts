@@ -21,6 +21,8 @@ export const listSandbox = operation({
   http: 'GET /api/v1/sandbox/messages',
   area: 'Messages',
   summary: 'List what the capture transport took, newest first',
+  description:
+    'A message that cannot be read in time is shown by its header alone, html and text being null; its raw form is whole.',
   scope: 'email.read_status',
   effect: 'read',
   query: closed({ to: Type.Optional(Type.String({ maxLength: 320 })), ...pageQuery }),

@@ -70,7 +70,8 @@ export const createSenderV3 = (needs: CodeNeeds) =>
     description:
       'Active at once on a verified domain. Otherwise a code of six digits is mailed to the address; entering it ' +
       'makes the sender active. An address gets at most five codes a day. The code comes from the default sender of ' +
-      'the account, else from a verified domain or an active sender of its, else from this service.',
+      'the account, else from a verified domain or an active sender of its, else from this service. It is mailed for ' +
+      'a test key too, and for one without email.send.',
     effect: 'irreversible',
     body: SenderBody,
     status: 201,
@@ -91,7 +92,8 @@ export const updateSenderV3 = (needs: CodeNeeds) =>
     name: 'sender.update',
     http: 'PUT /v3/senders/{senderId}',
     summary: 'Change a sender',
-    description: 'A new address, or the address of a sender that is not active, gets a new code.',
+    description:
+      'A new address, or the address of a sender that is not active, gets a new code; for a test key too.',
     effect: 'irreversible',
     params,
     body: SenderBody,

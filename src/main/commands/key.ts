@@ -32,6 +32,10 @@ export function addKey(program: Command): void {
 Scopes:
   ${scopeNames.join('\n  ')}
 
+Two operations send mail without email.send: asking a person to confirm their subscription
+(POST /v3/contacts/doubleOptinConfirmation, contacts.write) and the code that proves a sender
+(POST /v3/senders, PUT /v3/senders/{id}, domain.write). The code is mailed for a test key too.
+
 Example:
   posthorn key create --name shop --scope email.send,email.read_status --daily-cap 5000`,
     )

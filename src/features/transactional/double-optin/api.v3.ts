@@ -23,7 +23,8 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
     description:
       'The template must be active, have the tag optin and contain {{ doubleoptin }}. The link works for 30 days; ' +
       'the contact is made or changed, with the consent, when the person confirms. 201 for an address that is not ' +
-      'yet a contact, 204 otherwise. An address is asked three times an hour and ten times a day at most.',
+      'yet a contact, 204 otherwise. An address is asked three times an hour and ten times a day at most. ' +
+      'A key needs contacts.write alone, although this sends a message.',
     scope: 'contacts.write',
     effect: 'irreversible',
     body: OptinBody,
