@@ -198,7 +198,7 @@ export function declarationsOnly(): Operation[] {
     webhooks: { secretKeys: async () => [], checkTarget: async () => undefined },
     media: { storage: noStorage, log: silentLog, fetchImage: fetchNothing },
     sms: { stop: { text: 'STOP 36111', byUpstream: false } },
-    mailboxes: { secretKeys: async () => [], sender: noMailboxes },
+    mailboxes: { secretKeys: async () => [], sender: noMailboxes, allowPrivate: false },
   })
 }
 

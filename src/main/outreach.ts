@@ -51,6 +51,7 @@ export function mailboxNeeds(config: OutreachConfig): MailboxNeeds & { reader: M
     secretKeys: openSecretKeys(config),
     sender: openMailboxSmtp({ guard }),
     reader: openImap(guard),
+    allowPrivate: guard.allowPrivate,
   }
 }
 

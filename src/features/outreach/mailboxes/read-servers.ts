@@ -1,5 +1,7 @@
 // The servers of a mailbox as callers give them.
+import { isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
+import { isAllowedAddress } from '../../../kernel/allowed-address.ts'
 import { invalidParameter, missingParameter, secretUnopened } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
@@ -65,6 +67,12 @@ function secretOf(one: ServerGiven | null | undefined): Secret | undefined {
   const [accessToken, password] = [given(one?.accessToken), given(one?.password)]
   if (accessToken !== undefined) return { accessToken }
   return password === undefined ? undefined : { password }
+}
+
+/** One that no connection is made to would never work. What a name leads to may change. */
+export function refuseAddress(kind: Kind, host: string, { allowPrivate }: { allowPrivate: boolean }): void {
+  if (isIP(host) === 0 || isAllowedAddress(host, allowPrivate)) return
+  throw invalidParameter({ message: `${host} is not a public address`, param: `${kind}.host` })
 }
 
 const isHost = (host: string) =>

@@ -24,9 +24,15 @@ import {
   setState,
   updateMailbox,
 } from './queries.ts'
-import { type ReadServer, readServer, ServerGiven } from './read-servers.ts'
+import { type ReadServer, readServer, refuseAddress, ServerGiven } from './read-servers.ts'
 
-export type MailboxNeeds = { secretKeys: SecretKeys; sender: MailboxSender; reader?: MailboxReader }
+export type MailboxNeeds = {
+  secretKeys: SecretKeys
+  sender: MailboxSender
+  reader?: MailboxReader
+  /** Servers may be at private addresses. */
+  allowPrivate: boolean
+}
 
 const fields = {
   name: optional(Type.String({ maxLength: 200, description: 'Whom messages are from' })),
@@ -71,7 +77,9 @@ function readNew(body: NewMailbox) {
 
 /** Outside a transaction. The body, with what the servers said that do not work. */
 export async function testNew(needs: MailboxNeeds, body: NewMailbox): Promise<TestedMailbox> {
-  const faults = await testServers(needs, readNew(body).servers)
+  const { servers } = readNew(body)
+  for (const kind of kinds) refuseAddress(kind, servers[kind].settings.host, needs)
+  const faults = await testServers(needs, servers)
   const [fault] = kinds.flatMap((kind) => faultText(kind, faults) ?? [])
   return { ...body, fault }
 }
