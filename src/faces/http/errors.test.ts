@@ -84,6 +84,20 @@ describe('/api/v1', () => {
     }
   })
 
+  test('a body that is compressed is 415, and names how', async () => {
+    for (const encoding of ['gzip', 'br', 'identity, deflate']) {
+      const given = { raw: '{}', headers: { 'content-encoding': encoding } }
+      const own = await app.call('PUT', '/api/v1/settings', given)
+      assertOwn(own, 415, 'unsupported_media_type')
+      assert.ok(own.body.error.message.includes(encoding))
+      const other = await app.call('POST', '/v3/contacts', given)
+      assert.equal(other.status, 415)
+      assert.ok(other.body.message.includes(encoding))
+    }
+    const plain = { raw: '{}', headers: { 'content-encoding': 'Identity' } }
+    assert.equal((await app.call('PUT', '/api/v1/settings', plain)).status, 200)
+  })
+
   test('an oversized body is 413', async () => {
     const raw = JSON.stringify({ timezone: 'x'.repeat(1024 * 1024) })
     const reply = await app.call('PUT', '/api/v1/settings', { raw })

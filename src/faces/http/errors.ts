@@ -71,6 +71,16 @@ function otherType({ admission }: FastifyRequest): Refusal {
   })
 }
 
+/** Unpacked, a small body may be a large one. */
+export function refuseEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']?.trim() ?? ''
+  if (/^(identity)?$/i.test(encoding)) return
+  throw unsupportedMediaType({
+    message: `The body is sent with Content-Encoding: ${encoding.slice(0, 40)}, which is not taken.`,
+    hint: 'Send the body as it is, without compressing it.',
+  })
+}
+
 function tooLarge(most: number): Refusal {
   return payloadTooLarge({
     message: `The body is larger than the ${most} bytes that this operation takes.`,

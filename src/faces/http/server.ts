@@ -15,7 +15,7 @@ import type { Operation } from '../../kernel/operation.ts'
 import { pathUnknown } from '../../kernel/refusals.ts'
 import { answerMissing } from '../pages/pages.ts'
 import { allowOrigins } from './cors.ts'
-import { refusalOfFramework, sendRefusal } from './errors.ts'
+import { refusalOfFramework, refuseEncoded, sendRefusal } from './errors.ts'
 import { serveExports } from './exports.ts'
 import { type HookFaceNeeds, serveHooks } from './hooks.ts'
 import { logRequests } from './log-requests.ts'
@@ -123,7 +123,11 @@ function readJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser(
     /^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i,
     { parseAs: 'buffer' },
-    async (_request: unknown, raw: Buffer) => (raw.length === 0 ? undefined : parseJson(raw)),
+    async (request: FastifyRequest, raw: Buffer) => {
+      if (raw.length === 0) return undefined
+      refuseEncoded(request)
+      return parseJson(raw)
+    },
   )
 }
 
