@@ -65,42 +65,34 @@ export type ListFilter = { status?: Status; tag?: string; to?: string; after?: s
 
 export function listMessages(db: Db, accountId: string, filter: ListFilter) {
   const { tag, limit } = filter
-  if (tag === undefined) return db.many(MessageShape, matching(accountId, filter, inMessages))
+  const all = sql`select ${columns} from messages where account_id = ${accountId}`
+  if (tag === undefined) return db.many(MessageShape, sql`${all} ${onPage(filter)}`)
   // The first tag of a message stands in its row, the others apart: both are read in the order of the page.
   return db.many(
     MessageShape,
     sql`
     select *
-      from ((${matching(accountId, filter, { ...inMessages, where: sql`and tag = ${tag}` })})
+      from ((${all} and tag = ${tag} ${onPage(filter)})
             union all
-            (${matching(accountId, filter, alsoTagged(accountId, tag, filter))})) found
+            (${alsoTagged(accountId, tag, filter)})) found
      order by id desc
      limit ${limit}`,
   )
 }
 
-type Place = { from: Sql; where?: Sql; by: Sql }
-
-const inMessages: Place = { from: sql`messages`, by: sql`id` }
-
-function matching(accountId: string, filter: ListFilter, { from, where, by }: Place): Sql {
-  return sql`
-    select ${columns}
-      from ${from}
-     where account_id = ${accountId}
-       ${when(where, (piece) => piece)}
-       ${when(filter.status, statusIs)}
-       ${when(filter.to, (to) => sql`and recipient = ${to}`)}
-       ${when(filter.after, (after) => sql`and id < ${after}`)}
+const onPage = ({ status, to, after, limit }: ListFilter, by = sql`id`) => sql`
+       ${when(status, statusIs)}
+       ${when(to, (one) => sql`and recipient = ${one}`)}
+       ${when(after, (last) => sql`and id < ${last}`)}
      order by ${by} desc
-     limit ${filter.limit}`
-}
+     limit ${limit}`
 
 /**
  * Where nothing else is rare, from the tags to their messages ("offset 0" leaves no other way): the planner would
  * rather go through all messages of the account until it had met enough, however long ago the tag was used.
  */
-function alsoTagged(accountId: string, tag: string, { status, to, after }: ListFilter): Place {
+function alsoTagged(accountId: string, tag: string, filter: ListFilter): Sql {
+  const { status, to, after } = filter
   const tagged = sql`
            (select message_id as tagged_id
               from message_tags
@@ -108,9 +100,13 @@ function alsoTagged(accountId: string, tag: string, { status, to, after }: ListF
                and tag = ${tag}
                ${when(after, (last) => sql`and message_id < ${last}`)}) tagged`
   if (to !== undefined || (status !== undefined && status !== 'delivered'))
-    return { from: sql`messages join ${tagged} on tagged_id = id`, by: sql`id` }
-  const theirs = sql`(select * from messages where account_id = ${accountId} and id = tagged_id offset 0) messages`
-  return { from: sql`${tagged} cross join lateral ${theirs}`, by: sql`tagged_id` }
+    return sql`
+    select ${columns} from messages join ${tagged} on tagged_id = id where account_id = ${accountId} ${onPage(filter)}`
+  return sql`
+    select ${columns}
+      from ${tagged}
+     cross join lateral (select * from messages where account_id = ${accountId} and id = tagged_id offset 0) theirs
+     where true ${onPage(filter, sql`tagged_id`)}`
 }
 
 // Written out one by one: a bound parameter cannot meet the condition of the partial index.
