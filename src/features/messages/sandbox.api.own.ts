@@ -22,7 +22,7 @@ export const listSandbox = operation({
   area: 'Messages',
   summary: 'List what the capture transport took, newest first',
   description:
-    'A message that cannot be read in time is shown by its header alone, html and text being null; its raw form is whole.',
+    'A message that cannot be read in time is shown by its header, with html and text null; the raw form is whole.',
   scope: 'email.read_status',
   effect: 'read',
   query: closed({ to: Type.Optional(Type.String({ maxLength: 320 })), ...pageQuery }),
