@@ -14,6 +14,8 @@ export type Caller = {
   senderDomains: string[] | null
   /** The account refuses senders that are not proven to be its own. */
   verifiedSenderOnly: boolean
+  /** The account may send only so much a month. */
+  hasQuota: boolean
 }
 
 /** What a domain act may use: the database, the time, who asks. */
@@ -35,4 +37,5 @@ export const nobody: Caller = {
   dailyCap: 0,
   senderDomains: [],
   verifiedSenderOnly: false,
+  hasQuota: false,
 }

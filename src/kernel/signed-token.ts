@@ -1,5 +1,5 @@
 // Tokens of links that people follow from their mail: a few facts and a code that only we can make.
-import { type Cipher, createCipheriv, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { hmac } from './hmac.ts'
 
 /** Newest first: that one signs, all are read. */
@@ -58,30 +58,17 @@ function codeOf(key: Buffer, form: Form, body: Buffer): Buffer {
   return hmac(key, Buffer.concat([prefixBytes[form], body])).subarray(0, codeBytes)
 }
 
-const blockBytes = 16
-const nonceBytes = 12
-
 /** AES in counter mode, begun by the code; the same again gives back the body. */
-function encrypted(key: Buffer, code: Buffer, body: Buffer): Buffer {
-  const counters = Buffer.allocUnsafe(Math.ceil(body.length / blockBytes) * blockBytes)
-  for (let at = 0; at < counters.length; at += blockBytes) {
-    code.copy(counters, at, 0, nonceBytes)
-    counters.writeUInt32BE(at / blockBytes, at + nonceBytes)
-  }
-  const stream = cipherOf(key).update(counters).subarray(0, body.length)
-  for (let at = 0; at < body.length; at++) stream[at] = (stream[at] ?? 0) ^ (body[at] ?? 0)
-  return stream
-}
+const encrypted = (key: Buffer, code: Buffer, body: Buffer) =>
+  createCipheriv('aes-256-ctr', sealingKeyOf(key), code).update(body)
 
-const ciphers = new WeakMap<Buffer, Cipher>()
+const sealingKeys = new WeakMap<Buffer, Buffer>()
 
-// Kept open: a new one costs more than all else of a token. Whole blocks leave nothing behind in it.
-function cipherOf(key: Buffer): Cipher {
-  const open =
-    ciphers.get(key) ??
-    createCipheriv('aes-256-ecb', Buffer.from(hkdfSync('sha256', key, '', 'posthorn sealed token', 32)), null)
-  ciphers.set(key, open)
-  return open
+// Another key than that of the codes, kept: making it costs more than all else of a token.
+function sealingKeyOf(key: Buffer): Buffer {
+  const made = sealingKeys.get(key) ?? Buffer.from(hkdfSync('sha256', key, '', 'posthorn sealed token', 32))
+  sealingKeys.set(key, made)
+  return made
 }
 
 // Only the one spelling that encoding gives is taken: otherwise one token would have many forms.

@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/main/database.ts'
 import { makeDatabase } from '../app.ts'
 import { query } from '../processes/empty-database.ts'
 import { begin, makePlace } from '../processes/posthorn.ts'
+import { until } from '../until.ts'
 import { backup, dataFolder, restore } from './grounds.ts'
 
 const [oldKey, newKey] = [`${'ab'.repeat(32)}\n`, `${'cd'.repeat(32)}\n`]
@@ -81,8 +82,7 @@ test('before the commit, they stay as they were, and the service that starts say
   await writeFile(join(place.dataDir, 'restore-under-way.json'), JSON.stringify(journal))
   const { env, ...rest } = await makePlace({ DATABASE_URL: place.url, POSTHORN_DATA_DIR: place.dataDir })
   const service = begin({ ...rest, env }, '--role', 'worker', '--json')
-  const says = async () => service.log().some(({ msg }) => msg === 'started')
-  while (!(await says())) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(async () => service.log().some(({ msg }) => msg === 'started'), 'the start of the service')
   assert.ok(service.log().some(({ msg }) => /interrupted before its commit/.test(String(msg))))
   await service.end('SIGTERM')
   assert.deepEqual(await standingOf(place), before)

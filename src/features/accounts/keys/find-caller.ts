@@ -52,6 +52,7 @@ async function load(db: Db, digest: Buffer): Promise<KnownCaller | undefined> {
       dailyCap: found.daily_cap,
       senderDomains: found.sender_domains,
       verifiedSenderOnly: found.verified_sender_only,
+      hasQuota: found.has_quota,
     },
     expiresAt: found.expires_at,
     limits: found.limits,

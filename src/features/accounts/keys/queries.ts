@@ -14,6 +14,7 @@ export type KeyRow = {
   expires_at: Date | null
   limits: Record<string, number>
   verified_sender_only: boolean
+  has_quota: boolean
 }
 
 const Key = row<KeyRow>({
@@ -27,6 +28,7 @@ const Key = row<KeyRow>({
   expires_at: maybe(time),
   limits: json(),
   verified_sender_only: bool,
+  has_quota: bool,
 })
 
 /** The key with what its account says about all calls: all that the gates need, in one look-up. */
@@ -38,7 +40,8 @@ export function findKeyByHash(db: Db, hash: Buffer) {
            coalesce((select jsonb_object_agg(l.operation, l.per_minute)
                        from account_limits l
                       where l.account_id = k.account_id), '{}') as limits,
-           a.settings @> '{"require_verified_sender": true}' as verified_sender_only
+           a.settings @> '{"require_verified_sender": true}' as verified_sender_only,
+           a.monthly_quota is not null as has_quota
       from api_keys k
       join accounts a on a.id = k.account_id
      where k.hash = ${hash}

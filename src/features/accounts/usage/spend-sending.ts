@@ -91,20 +91,22 @@ export async function spendAllOrNone(
   return refusalOfAll
 }
 
-/** Why one more message could not go, as things are; nothing is counted and nobody waits. */
+/** Why one more message could not go, as things are; nothing is counted, nobody waits, and nothing is asked in vain. */
 export async function listSpent(
   db: Db,
   asked: { caller: Caller; now: Date }[],
 ): Promise<(Refusal | undefined)[]> {
-  const refs = asked.map(({ caller: { accountId, keyId }, now }) => ({
+  const bound = asked.filter(({ caller: { dailyCap, hasQuota } }) => dailyCap !== null || hasQuota)
+  const refs = bound.map(({ caller: { accountId, keyId }, now }) => ({
     ...{ accountId, keyId },
     ...{ day: dayOf(now), month: monthOf(now) },
   }))
-  const spent = new Map((await findSpent(db, refs)).map((one) => [one.key_id, one]))
+  const found = refs.length > 0 ? await findSpent(db, refs) : []
+  const spent = new Map(found.map((one) => [one.key_id, one]))
   return asked.map(({ caller, now }) => {
-    const found = spent.get(caller.keyId)
-    if (!found) return undefined
-    return (found.is_month_spent ? quotaRefusal(now) : capRefusal(found.daily_cap, now))('is reached.', 1)
+    const of = spent.get(caller.keyId)
+    if (!of) return undefined
+    return (of.is_month_spent ? quotaRefusal(now) : capRefusal(of.daily_cap, now))('is reached.', 1)
   })
 }
 

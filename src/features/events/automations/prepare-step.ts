@@ -82,7 +82,7 @@ function replyToOf(template: UsedTemplate | undefined): Address[] | undefined {
 }
 
 async function callerFor({ keyOf }: StepNeeds, { account_id, key_id, mode }: DueRun): Promise<Caller> {
-  const { name, daily_cap, sender_domains, verified_sender_only } = await keyOf(key_id)
+  const { name, daily_cap, sender_domains, verified_sender_only, has_quota } = await keyOf(key_id)
   return {
     accountId: account_id,
     keyId: key_id,
@@ -92,6 +92,7 @@ async function callerFor({ keyOf }: StepNeeds, { account_id, key_id, mode }: Due
     dailyCap: daily_cap,
     senderDomains: sender_domains,
     verifiedSenderOnly: verified_sender_only,
+    hasQuota: has_quota,
   }
 }
 

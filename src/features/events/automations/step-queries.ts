@@ -131,6 +131,7 @@ export type UsedKey = {
   daily_cap: number | null
   sender_domains: string[] | null
   verified_sender_only: boolean
+  has_quota: boolean
 }
 
 const Key = row<UsedKey>({
@@ -139,6 +140,7 @@ const Key = row<UsedKey>({
   daily_cap: maybe(int),
   sender_domains: maybe(texts),
   verified_sender_only: bool,
+  has_quota: bool,
 })
 
 export function findUsedKeys(db: Db, ids: string[]) {
@@ -147,7 +149,8 @@ export function findUsedKeys(db: Db, ids: string[]) {
     sql`
     -- all accounts: the worker serves them all
     select k.id, k.name, k.daily_cap, k.sender_domains,
-           a.settings @> '{"require_verified_sender": true}' as verified_sender_only
+           a.settings @> '{"require_verified_sender": true}' as verified_sender_only,
+           a.monthly_quota is not null as has_quota
       from api_keys k
       join accounts a on a.id = k.account_id
      where k.id = any(${ids}::uuid[])`,
