@@ -3,7 +3,7 @@ import { Agent } from 'undici'
 
 const [url = '', count = '0', body = ''] = process.argv.slice(2)
 const { origin, pathname } = new URL(url)
-const loops = 16
+const loops = 32
 const agent = new Agent({ connections: loops })
 let left = Number(count)
 

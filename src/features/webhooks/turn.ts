@@ -18,7 +18,7 @@ export type Turn = Call & {
   record: (tried: Tried[]) => Promise<void>
 }
 
-const atOnce = 16
+const atOnce = 32
 
 export async function sendEach(turn: Turn, feed: Feed, recorder: Recorder): Promise<Sent> {
   const sent: Sent = { outcomes: [], dropped: [] }
