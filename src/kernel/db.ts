@@ -3,6 +3,7 @@ import pg from 'pg'
 import { type Gatherer, gather } from './gather.ts'
 import { codeOf, translate } from './outage.ts'
 import { holdAgainst, type Shape } from './row.ts'
+import { connectionTo } from './server-settings.ts'
 import { compile, type Sql, sql } from './sql.ts'
 
 export type Db = {
@@ -45,7 +46,9 @@ export type PooledDb = Db & { close(): Promise<void> }
 
 export function openPool(options: PoolOptions): PooledDb {
   const pool = new pg.Pool({
-    connectionString: options.url,
+    // Plans that must not read whole tables look dear to the planner, which would then compile them: seconds for a
+    // statement of milliseconds.
+    ...connectionTo(options.url, { jit: 'off', ...(!options.durable && { synchronous_commit: 'off' }) }),
     max: options.max,
     application_name: options.name,
     connectionTimeoutMillis: 3_000,
@@ -56,9 +59,6 @@ export function openPool(options: PoolOptions): PooledDb {
     keepAlive: true,
     // Statements that do not wait for each other go out together: the begin with the first, the last with the commit.
     pipeline: true,
-    // Plans that must not read whole tables look dear to the planner, which would then compile them: seconds for a
-    // statement of milliseconds.
-    options: `-c jit=off${options.durable ? '' : ' -c synchronous_commit=off'}`,
   })
   // Without a listener an idle connection that the server closes would end the process. So would one that it closes in
   // the moment between the hands of two users: each keeps a listener of its own, and its next statement fails.

@@ -3,6 +3,7 @@
 import { Resolver } from 'node:dns/promises'
 import pg from 'pg'
 import type { Transport } from '../kernel/ports.ts'
+import { connectionTo } from '../kernel/server-settings.ts'
 import { within } from '../kernel/within.ts'
 import { secretKeyPrints } from './backup/data-files.ts'
 import { BackupFault } from './backup/format.ts'
@@ -94,7 +95,7 @@ async function checkDatabase(config: Config): Promise<Check[]> {
 }
 
 async function lookAt(url: string): Promise<{ version: string; prints: string[] }> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ ...connectionTo(url), connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await refuseUnfit(client)

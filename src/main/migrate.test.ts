@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import pg from 'pg'
 import { makeEmptyDatabase, query } from '../../test/processes/empty-database.ts'
-import { MigrationFault, migrate, pendingOf } from './migrate.ts'
+import { until } from '../../test/until.ts'
+import { lockKey, MigrationFault, migrate, pendingOf } from './migrate.ts'
 import { packageRoot } from './package-root.ts'
 
 const files = (await readdir(join(packageRoot(), 'db', 'migrations')))
@@ -91,4 +93,23 @@ test('a database of another encoding, and one that only reads, are refused in wo
   }
   url.searchParams.set('options', '-c default_transaction_read_only=on')
   await assert.rejects(migrate(url.href), isFault(/the database takes no writes/))
+})
+
+test('time limits of the server end neither a migration nor the wait for one', async () => {
+  const url = await makeEmptyDatabase()
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('select pg_advisory_lock($1)', [lockKey])
+  for (const limit of ['lock_timeout', 'statement_timeout'])
+    await query(url, `alter database ${new URL(url).pathname.slice(1)} set ${limit} = '20ms'`)
+  const waiting = migrate(url).then(({ applied }) => applied)
+  const isWaiting = async () => {
+    const { rows } = await holder.query(`
+      select from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query_start < now() - interval '40 ms'`)
+    return rows.length === 1
+  }
+  await Promise.race([waiting, until(isWaiting, 'the wait')])
+  await holder.end()
+  assert.deepEqual(await waiting, files)
 })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { connectionTo, patience } from '../kernel/server-settings.ts'
 import { packageRoot } from './package-root.ts'
 
 // An arbitrary number that stands for "someone is migrating this database".
@@ -15,7 +16,7 @@ export type Migration = { name: string; text: string; checksum: string }
 export class MigrationFault extends Error {}
 
 export async function migrate(url: string): Promise<{ applied: string[]; total: number }> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({ ...connectionTo(url, patience), connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await refuseUnfit(client)

@@ -1,5 +1,6 @@
 // What the database says about itself, and what a restore does to its shape.
 import pg from 'pg'
+import { connectionTo, patience } from '../../kernel/server-settings.ts'
 
 export type Table = { name: string; columns: string[] }
 export type Sequence = { name: string; value: string; isCalled: boolean }
@@ -12,7 +13,7 @@ const quoted = pg.escapeIdentifier
 /** A connection of its own: what it does takes as long as there is data. */
 export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: url,
+    ...connectionTo(url, patience),
     application_name: ownName,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
