@@ -11,7 +11,14 @@ import { type Config, ConfigFault, readConfig, unknownVariables } from './config
 import { ensureDataFolder } from './data-folder.ts'
 import { openDatabase } from './database.ts'
 import { openMediaStorage } from './media.ts'
-import { MigrationFault, refuseUnfit } from './migrate.ts'
+import {
+  howToMigrate,
+  type Migration,
+  MigrationFault,
+  missingIn,
+  ofOlderVersion,
+  refuseUnfit,
+} from './migrate.ts'
 import { listPrints } from './secret-print-queries.ts'
 import { resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
@@ -78,9 +85,13 @@ async function checkDatabase(config: Config): Promise<Check[]> {
   try {
     const database = await openDatabase(config, 'command')
     try {
-      const { version, prints } = await lookAt(database.url)
+      const { version, prints, missing } = await lookAt(database.url)
       const detail = `${database.kind}, PostgreSQL ${version}`
-      return [{ name, state: 'ok', detail }, await checkSecretKey(config, prints)]
+      const found: Check =
+        missing.length === 0
+          ? { name, state: 'ok', detail }
+          : { name, state: 'warning', detail: `${detail}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
+      return [found, await checkSecretKey(config, prints)]
     } finally {
       await database.close()
     }
@@ -94,13 +105,19 @@ async function checkDatabase(config: Config): Promise<Check[]> {
   }
 }
 
-async function lookAt(url: string): Promise<{ version: string; prints: string[] }> {
+type Look = { version: string; prints: string[]; missing: Migration[] }
+
+async function lookAt(url: string): Promise<Look> {
   const client = new pg.Client({ ...connectionTo(url), connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await refuseUnfit(client)
     const { rows } = await client.query(`select current_setting('server_version') as version`)
-    return { version: rows[0].version, prints: await listPrints(client) }
+    return {
+      version: rows[0].version,
+      prints: await listPrints(client),
+      missing: await missingIn(client),
+    }
   } finally {
     await client.end()
   }

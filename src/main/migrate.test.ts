@@ -55,7 +55,7 @@ test('a migration that fails leaves nothing of itself, and is tried again the ne
   const url = await makeEmptyDatabase()
   // In the way of the first migration, after it has made its first table.
   await query(url, 'create table accounts (id int)')
-  await assert.rejects(migrate(url), /"accounts" already exists/)
+  await assert.rejects(migrate(url), /^error: 0001_accounts\.sql: relation "accounts" already exists$/)
   assert.deepEqual(await query(url, 'select from schema_migrations'), [])
   assert.deepEqual(await query(url, `select from pg_tables where tablename = 'installation'`), [])
   await query(url, 'drop table accounts')
@@ -93,6 +93,26 @@ test('a database of another encoding, and one that only reads, are refused in wo
   }
   url.searchParams.set('options', '-c default_transaction_read_only=on')
   await assert.rejects(migrate(url.href), isFault(/the database takes no writes/))
+})
+
+test('a user who may make no tables, or knows not where, is told what to grant', async () => {
+  const url = new URL(await makeEmptyDatabase())
+  url.searchParams.set('options', '-c role=pg_monitor')
+  await assert.rejects(
+    migrate(url.href),
+    isFault(/pg_monitor may not make tables in the schema public: grant create on/),
+  )
+  url.searchParams.set('options', '-c search_path=nowhere')
+  await assert.rejects(migrate(url.href), isFault(/no schema .* is selected .* set search_path = public$/))
+})
+
+test('who only comes by leaves a database of an older version as it is', async () => {
+  const url = await makeEmptyDatabase()
+  assert.deepEqual((await migrate(url, 'refuse')).applied, files)
+  await query(url, 'delete from schema_migrations where name = $1', [files.at(-1)])
+  const told = /of an older version, 1 migration is missing: stop what runs of that, .*posthorn migrate$/
+  await assert.rejects(migrate(url, 'refuse'), isFault(told))
+  assert.equal((await query(url, 'select from schema_migrations')).length, files.length - 1)
 })
 
 test('time limits of the server end neither a migration nor the wait for one', async () => {

@@ -15,7 +15,13 @@ export type Migration = { name: string; text: string; checksum: string }
 /** What the operator must mend before the database can be used. */
 export class MigrationFault extends Error {}
 
-export async function migrate(url: string): Promise<{ applied: string[]; total: number }> {
+/** `refuse`: for commands that only come by, perhaps while the older version still runs. */
+export type OfOlderVersion = 'migrate' | 'refuse'
+
+export async function migrate(
+  url: string,
+  older: OfOlderVersion = 'migrate',
+): Promise<{ applied: string[]; total: number }> {
   const client = new pg.Client({ ...connectionTo(url, patience), connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
@@ -24,11 +30,25 @@ export async function migrate(url: string): Promise<{ applied: string[]; total: 
     await client.query(migrationsTable)
     const files = await knownMigrations()
     const pending = pendingOf(files, await appliedIn(client))
+    if (older === 'refuse' && pending.length > 0 && pending.length < files.length)
+      throw new MigrationFault(`the database is ${ofOlderVersion(pending)}: ${howToMigrate}`)
     for (const migration of pending) await apply(client, migration)
     return { applied: pending.map(({ name }) => name), total: files.length }
   } finally {
     await client.end()
   }
+}
+
+export const ofOlderVersion = ({ length }: Migration[]) =>
+  `of an older version, ${length} ${length === 1 ? 'migration is' : 'migrations are'} missing`
+
+export const howToMigrate = 'stop what runs of that, then start this one or run: posthorn migrate'
+
+/** Of a database that is only looked at; an empty one lacks nothing yet. */
+export async function missingIn(client: pg.Client): Promise<Migration[]> {
+  const { rows } = await client.query(`select to_regclass('schema_migrations') is not null as is_there`)
+  const applied = rows[0].is_there ? await appliedIn(client) : new Map()
+  return applied.size === 0 ? [] : pendingOf(await knownMigrations(), applied)
 }
 
 export const migrationsTable = `create table if not exists schema_migrations (
@@ -40,9 +60,10 @@ export async function refuseUnfit(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
             current_setting('transaction_read_only') = 'on' as only_reads,
-            current_setting('server_encoding') as encoding`,
+            current_setting('server_encoding') as encoding, current_user as user_name, current_schema as schema_name,
+            has_schema_privilege(current_schema, 'create') as may_create`,
   )
-  const [{ number, name, only_reads, encoding }] = rows
+  const [{ number, name, only_reads, encoding, user_name, schema_name, may_create }] = rows
   if (number < oldestServer)
     throw new MigrationFault(`PostgreSQL ${name} is too old; Posthorn needs 15 or newer`)
   if (encoding !== 'UTF8')
@@ -53,6 +74,16 @@ export async function refuseUnfit(client: pg.Client): Promise<void> {
   if (only_reads)
     throw new MigrationFault(
       'the database takes no writes: use the primary, or set default_transaction_read_only to off',
+    )
+  if (schema_name === null)
+    throw new MigrationFault(
+      'no schema of the database is selected to make tables in: set search_path, as in ' +
+        `alter role ${pg.escapeIdentifier(user_name)} set search_path = public`,
+    )
+  if (!may_create)
+    throw new MigrationFault(
+      `the user ${user_name} may not make tables in the schema ${schema_name}: ` +
+        `grant create on schema ${pg.escapeIdentifier(schema_name)} to ${pg.escapeIdentifier(user_name)}`,
     )
 }
 
@@ -93,6 +124,6 @@ async function apply(client: pg.Client, { name, text, checksum }: Migration): Pr
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw error
+    throw error instanceof Error ? Object.assign(error, { message: `${name}: ${error.message}` }) : error
   }
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { makeEmptyDatabase } from './empty-database.ts'
+import { makeEmptyDatabase, query } from './empty-database.ts'
 import { eventually, linesOf, makePlace, run, start } from './posthorn.ts'
 
 const place = await makePlace({ DATABASE_URL: await makeEmptyDatabase(), POSTHORN_LOG_LEVEL: 'silent' })
@@ -227,6 +227,30 @@ test('doctor fails where the service could not work on the database', async () =
   const { code, err } = await run(reading, 'start')
   assert.deepEqual([code, linesOf(err).length], [1, 1], err)
   assert.match(err, /^posthorn: the database takes no writes/)
+})
+
+test('a database of another version is not touched by commands, and doctor tells it', async () => {
+  const databaseUrl = await makeEmptyDatabase()
+  const other = { env: { ...place.env, DATABASE_URL: databaseUrl } }
+  assert.equal((await run(other, 'migrate')).code, 0)
+  const set = (statement: string) => query(databaseUrl, statement)
+  await set('delete from schema_migrations where name >= (select max(name) from schema_migrations)')
+  const listed = await run(other, 'key', 'list')
+  assert.deepEqual([listed.code, listed.out], [1, ''])
+  assert.match(listed.err, /^posthorn: the database is of an older version, 1 migration is missing: stop/)
+  const older = await run(other, 'doctor')
+  assert.equal(older.code, 0)
+  assert.match(older.out, /^warn {2}database .*of an older version.*\n +→ stop .*posthorn migrate/m)
+  await set(`insert into schema_migrations values ('9999_future.sql', 'x')`)
+  const newer = await run(other, 'doctor')
+  assert.equal(newer.code, 1)
+  assert.match(newer.out, /^FAIL {2}database +the database has 9999_future\.sql.*start a newer Posthorn/m)
+})
+
+test('migrate names the variable of a database that cannot be reached', async () => {
+  const { code, err } = await run(nowhere, 'migrate')
+  assert.equal(code, 1)
+  assert.match(err, /^posthorn: DATABASE_URL must lead to a PostgreSQL server .*ECONNREFUSED/)
 })
 
 test('whoever stops reading does not hear of it', async () => {

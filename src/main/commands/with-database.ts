@@ -12,7 +12,7 @@ export async function withDatabase<T>(work: (db: Db) => Promise<T>, may?: { beFi
   if (!may?.beFirst) refuseMissingDatabase(config)
   const database = await openDatabase(config, 'command')
   try {
-    await migrateOpened(database)
+    await migrateOpened(database, 'refuse')
     const pools = openPools({ url: database.url, log: silentLog, strict: false })
     try {
       return await work(pools.db)
