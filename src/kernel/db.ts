@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { type Gatherer, gather } from './gather.ts'
-import { codeOf, translate } from './outage.ts'
+import { codeOf, isUnwritable, translate } from './outage.ts'
 import { holdAgainst, type Shape } from './row.ts'
 import { connectionTo } from './server-settings.ts'
 import { compile, type Sql, sql } from './sql.ts'
@@ -40,6 +40,8 @@ export type PoolOptions = {
   durable: boolean
   checkRows: boolean
   onError: (error: Error) => void
+  /** A write that the server cannot take, though it is there; with the server's own words. */
+  onUnwritable?: (refusal: Error, reason: string) => void
 }
 
 export type PooledDb = Db & { close(): Promise<void> }
@@ -64,7 +66,7 @@ export function openPool(options: PoolOptions): PooledDb {
   // the moment between the hands of two users: each keeps a listener of its own, and its next statement fails.
   pool.on('error', options.onError)
   pool.on('connect', (client) => client.on('error', () => {}))
-  const statements = over((query) => pool.query(query), options.checkRows)
+  const statements = over((query) => pool.query(query), options)
   const db: Db = {
     ...statements,
     runLast: async (statement) => {
@@ -93,10 +95,24 @@ function gatheredBy(db: () => Db): Db['gathered'] {
 
 type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function over(ask: Ask, checkRows: boolean): Pick<Db, 'one' | 'maybe' | 'many' | 'run'> {
+type Watching = Pick<PoolOptions, 'checkRows' | 'onUnwritable'>
+
+const failing =
+  ({ onUnwritable }: Watching) =>
+  (error: unknown): never => {
+    try {
+      translate(error)
+    } catch (told) {
+      if (isUnwritable(error)) onUnwritable?.(told as Error, (error as Error).message)
+      throw told
+    }
+  }
+
+function over(ask: Ask, watching: Watching): Pick<Db, 'one' | 'maybe' | 'many' | 'run'> {
+  const { checkRows } = watching
   const query = async (statement: Sql) => {
     const compiled = compile(statement)
-    return { result: await ask(compiled).catch(translate), text: compiled.text }
+    return { result: await ask(compiled).catch(failing(watching)), text: compiled.text }
   }
   async function many<R>(shape: Shape<R>, statement: Sql): Promise<R[]> {
     const { result, text } = await query(statement)
@@ -116,8 +132,7 @@ function over(ask: Ask, checkRows: boolean): Pick<Db, 'one' | 'maybe' | 'many' |
   }
 }
 
-type Transaction = {
-  checkRows: boolean
+type Transaction = Watching & {
   optimistic: boolean
   /** Of a patient one. */
   stopping?: AbortSignal
@@ -182,7 +197,7 @@ async function inTransaction<T>(
     const sent = last.map((statement) => db.run(statement))
     const committing = client.query('commit')
     stream.uncork()
-    const [committed] = await Promise.all([committing, begun, ...sent]).catch(translate)
+    const [committed] = await Promise.all([committing, begun, ...sent]).catch(failing(transaction))
     // After a failed statement the server answers a commit by rolling back.
     if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     return result
@@ -199,13 +214,13 @@ async function inTransaction<T>(
 }
 
 function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last: Sql[] } {
-  const { checkRows, optimistic, stopping } = transaction
+  const { optimistic, stopping } = transaction
   const last: Sql[] = []
   const patiently: Ask = async (query) => {
     stopping?.throwIfAborted()
     return client.query(Object.assign({ ...query }, { query_timeout: patienceMs }))
   }
-  const statements = over(stopping ? patiently : (query) => client.query(query), checkRows)
+  const statements = over(stopping ? patiently : (query) => client.query(query), transaction)
   const db: Db = {
     ...statements,
     // What may be taken back to a savepoint must not come after it.

@@ -14,9 +14,11 @@ export function translate(error: unknown): never {
 // It only reads, or its disk is full.
 const unwritable = /^(25006|53100)$/
 
+export const isUnwritable = (error: unknown) => unwritable.test(codeOf(error))
+
 /** A database that is there, and busy or full, is not to be looked for. */
 function aboutOutage(error: unknown): Told {
-  if (unwritable.test(codeOf(error))) return { message: 'The database takes no writes at the moment.' }
+  if (isUnwritable(error)) return { message: 'The database takes no writes at the moment.' }
   if (codeOf(error) === '57014')
     return {
       message: 'The database was stopped over this, which took longer than it may.',

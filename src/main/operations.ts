@@ -180,6 +180,7 @@ const noMailboxes: MailboxSender = {
 export function declarationsOnly(): Operation[] {
   return declareOperations({
     probes: {
+      refusedWrites: () => undefined,
       queue: async () => ({ depth: null, oldest_s: null }),
       transport: async () => ({ kind: 'none', state: 'unknown' }),
       smsTransport: async () => ({ kind: 'none', state: 'unknown' }),

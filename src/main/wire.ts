@@ -35,14 +35,29 @@ import { openSmsHooks } from './sms-hooks.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { targetCheck } from './webhooks.ts'
 
-export type Pools = { db: PooledDb; reads: PooledDb; quick: PooledDb; close(): Promise<void> }
+export type Pools = {
+  db: PooledDb
+  reads: PooledDb
+  quick: PooledDb
+  /** Why the database took no write of late, in its own words. */
+  refusedWrites(): string | undefined
+  close(): Promise<void>
+}
 
 export type PoolNeeds = { url: string; log: Log; strict: boolean }
+
+// Every call writes its line into the action log: a disk that is still full shows itself again.
+const refusedOfLateMs = 30_000
 
 export function openPools({ url, log, strict }: PoolNeeds): Pools {
   // Its words alone: the driver hangs the whole connection on the error, with every statement.
   const onError = ({ message }: Error) => log.warn({ reason: message }, 'database connection lost')
-  const shared = { url, checkRows: strict, onError }
+  let refused = { reason: '', at: Number.NEGATIVE_INFINITY }
+  const onUnwritable = (err: Error, reason: string) => {
+    refused = { reason, at: performance.now() }
+    log.error({ err }, 'the database takes no writes')
+  }
+  const shared = { url, checkRows: strict, onError, onUnwritable }
   const db = openPool({ ...shared, max: 10, name: 'posthorn', durable: true })
   const reads = openPool({ ...shared, max: 5, name: 'posthorn reads', durable: true })
   const quick = openPool({ ...shared, max: 3, name: 'posthorn quick', durable: false })
@@ -50,6 +65,7 @@ export function openPools({ url, log, strict }: PoolNeeds): Pools {
     db,
     reads,
     quick,
+    refusedWrites: () => (performance.now() - refused.at < refusedOfLateMs ? refused.reason : undefined),
     close: async () => {
       await Promise.all([db.close(), reads.close(), quick.close()])
     },
@@ -144,7 +160,7 @@ function operationsOf(needs: ServiceNeeds, made: Made): Operation[] {
     media: { storage: made.storage, log, fetchImage: fetchWith(client, mediaLimits.fileBytes) },
     dns,
     domains: domainNeeds(config, { dns, log }),
-    probes: probesOf(config),
+    probes: probesOf(config, needs.pools),
     relay,
     ...made,
     secretKeys,
@@ -177,13 +193,14 @@ function hooksOf({ config, hookClient, log }: ServiceNeeds) {
 
 const kindOf = (transport: string) => transport.split(':')[0] ?? transport
 
-function probesOf(config: Config): Probes {
+function probesOf(config: Config, { refusedWrites }: Pools): Probes {
   const kinds = {
     transport: readTransportUrl(config.transport).kind,
     smsTransport: kindOf(config.smsTransport),
   }
   return {
     kinds,
+    refusedWrites,
     queue: ({ db }) => queueDepth(db),
     transport: ({ db }) => stateOf(db, kinds.transport),
     // Nobody watches how SMS are taken; what is captured cannot fail.

@@ -5,7 +5,13 @@ import { databaseUnavailable } from '../../kernel/refusals.ts'
 import { closed, orNull, words } from '../../kernel/schema.ts'
 import { readServer } from './queries.ts'
 
-const State = words(['ok', 'down'])
+/** `failing`: it answers and takes no writes; `message` says why, as with a full disk. */
+const Database = closed({
+  state: words(['ok', 'failing', 'down']),
+  latency_ms: orNull(Type.Number()),
+  version: orNull(Type.String()),
+  message: Type.Optional(Type.String()),
+})
 /** `since` and `message`: when it began to fail, and what it said last. */
 const Transport = closed({
   kind: Type.String(),
@@ -16,7 +22,7 @@ const Transport = closed({
 
 export const Health = closed({
   status: words(['ok', 'degraded', 'down']),
-  database: closed({ state: State, latency_ms: orNull(Type.Number()), version: orNull(Type.String()) }),
+  database: Database,
   queue: closed({ depth: orNull(Type.Integer()), oldest_s: orNull(Type.Integer()) }),
   transport: Transport,
   sms_transport: Transport,
@@ -37,6 +43,8 @@ export type Health = Static<typeof Health>
 
 /** What the parts of the service say about themselves. */
 export type Probes = {
+  /** Why the database took no write of late. */
+  refusedWrites: () => string | undefined
   queue: (ctx: Ctx) => Promise<Health['queue']>
   transport: (ctx: Ctx) => Promise<Health['transport']>
   smsTransport: (ctx: Ctx) => Promise<Health['sms_transport']>
@@ -57,10 +65,17 @@ export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
   const latency = Math.round((performance.now() - started) * 10) / 10
   const transport = await probes.transport(ctx)
   const smsTransport = await probes.smsTransport(ctx)
-  const isFailing = [transport, smsTransport].some(({ state }) => state === 'failing')
+  const refused = probes.refusedWrites()
+  const database: Health['database'] = {
+    state: refused === undefined ? 'ok' : 'failing',
+    latency_ms: latency,
+    version,
+  }
+  if (refused !== undefined) database.message = `It takes no writes: ${refused}`
+  const isFailing = [database, transport, smsTransport].some(({ state }) => state === 'failing')
   return {
     status: isFailing ? 'degraded' : 'ok',
-    database: { state: 'ok', latency_ms: latency, version },
+    database,
     queue: await probes.queue(ctx),
     transport,
     sms_transport: smsTransport,
