@@ -4,7 +4,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { silentLog } from '../../src/kernel/log.ts'
@@ -44,6 +46,26 @@ test('nothing to back up', async () => {
   const file = join(folder, 'none')
   await assert.rejects(backup(await makeEmptyDatabase(), dataDir, file), /nothing in the database/)
   assert.equal((await readdir(folder)).includes('none'), false)
+})
+
+test('a file that cannot be written to its end is named, and nothing of it stays', async () => {
+  const beside = join(folder, 'bounded')
+  await mkdir(beside)
+  const program = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
+  // A bound of the system's stands for a disk that is full.
+  const bounded = spawn(
+    'sh',
+    ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, program, 'backup', 'x.gz'],
+    {
+      cwd: beside,
+      env: { PATH: process.env.PATH, DATABASE_URL: source, POSTHORN_DATA_DIR: dataDir },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
+  const said = text(bounded.stderr)
+  const [code] = await once(bounded, 'close')
+  assert.deepEqual([code, await readdir(beside)], [1, []])
+  assert.match(await said, /^posthorn: .*x\.gz cannot be written: EFBIG/)
 })
 
 test('a draft that a killed backup left goes with the next one', async () => {

@@ -60,7 +60,10 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
     const manifest = await beginSnapshot(client, needs, ground)
     const end: End = { sha256: '', rows: {}, media: 0 }
     const tar = Readable.from(writeTar(entries({ ...needs, client, manifest, end }), now))
-    await pipeline(tar, createGzip({ level: 4 }), createWriteStream(draft, { mode: 0o600, flush: true }))
+    const target = createWriteStream(draft, { mode: 0o600, flush: true })
+    await pipeline(tar, createGzip({ level: 4 }), target).catch((error) => {
+      throw error === target.errored ? unwritten(file, error) : error
+    })
     await rename(draft, file)
     // What cannot be cleared away does not spoil the backup.
     await clearOldDrafts(file, now).catch(() => undefined)
@@ -74,6 +77,11 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
     await rm(draft, { force: true })
     await client.end()
   }
+}
+
+function unwritten(file: string, { code, message }: NodeJS.ErrnoException): BackupFault {
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+  return new BackupFault(`${file} cannot be written: ${isFull ? 'the disk is full' : message}`)
 }
 
 /** From here on the transaction sees one moment, and no migration changes a table under it. */
