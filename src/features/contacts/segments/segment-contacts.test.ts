@@ -99,6 +99,8 @@ describe('the contacts of a segment', async () => {
       const page = await get(key, `${base}/${id}/contacts`)
       const expected = everybody.filter((name) => names.includes(name)).toReversed()
       assert.deepEqual([namesOf(page), page.count], [expected, expected.length])
+      const listed = await get(key, `/v3/contacts?segmentId=${id}`)
+      assert.deepEqual([namesOf(listed), listed.count], [expected, expected.length])
     })
   }
 
