@@ -266,6 +266,11 @@ async function tryAgain<T>(
   }
 }
 
+/** Has a transaction run again, like a serialisation failure: it then finds what somebody else did meanwhile. */
+export function overtaken(): Error {
+  return Object.assign(new Error('somebody else was faster'), { code: '40001' })
+}
+
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23505' && (error as { constraint?: string }).constraint === constraint
 }

@@ -92,3 +92,20 @@ test('tags given with a contact take the place of those before', async () => {
   assert.equal((await call('POST', '', { email, tags: [], updateEnabled: true })).status, 204)
   assert.deepEqual(await tags(), [])
 })
+
+describe('an identifier that many contacts want at once', () => {
+  const wants: [string, (at: string) => Body][] = [
+    ['address', (at) => ({ attributes: { EMAIL: `wanted-${at}@example.com` } })],
+    ['telephone number', () => ({ attributes: { SMS: '+33612121212' } })],
+    ['ext_id', () => ({ ext_id: 'wanted' })],
+  ]
+  for (const [what, body] of wants)
+    test(`as ${what} is one's, and refused to the others`, async () => {
+      const contacts = await Promise.all(Array.from({ length: 10 }, () => make()))
+      const replies = await Promise.all(
+        contacts.map(({ id }) => call('PUT', `/${id}`, body(what.slice(0, 3)))),
+      )
+      const codes = replies.map(({ status, body: { code } }) => (status === 204 ? 204 : code))
+      assert.deepEqual(codes.toSorted(), [204, ...Array(9).fill('duplicate_parameter')])
+    })
+})

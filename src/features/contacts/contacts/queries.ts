@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/db.ts'
+import { type Db, isUniqueViolation, overtaken } from '../../../kernel/db.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
@@ -27,6 +27,40 @@ export function lockContact(db: Db, accountId: string, ref: ContactRef) {
     ContactShape,
     sql`
     select ${contactColumns} from contacts c where c.account_id = ${accountId} and ${isRef(ref)} for update`,
+  )
+}
+
+const Id = row<{ id: string }>({ id: text })
+
+/** In the order of their numbers, as imports do it. Each is looked up by itself, whatever the planner believes. */
+export function lockContacts(db: Db, accountId: string, refs: ContactRef[]) {
+  const named = (column: Sql, given: string[]) => sql`
+         select c.id from unnest(${given}::text[]) as given
+          cross join lateral (select id from contacts
+                               where account_id = ${accountId} and ${column} = given limit 1) c`
+  return db.many(
+    Id,
+    sql`
+    select k.id
+      from (select unnest(${refs.flatMap((ref) => ('id' in ref ? ref.id : []))}::bigint[]) as id
+             union
+            ${named(
+              sql`email`,
+              refs.flatMap((ref) => ('email' in ref ? ref.email : [])),
+            )}
+             union
+            ${named(
+              sql`ext_id`,
+              refs.flatMap((ref) => ('extId' in ref ? ref.extId : [])),
+            )}
+             union
+            ${named(
+              sql`sms`,
+              refs.flatMap((ref) => ('sms' in ref ? ref.sms : [])),
+            )}
+             order by id) f
+     cross join lateral (
+       select id from contacts where account_id = ${accountId} and id = f.id limit 1 for update) k`,
   )
 }
 
@@ -123,8 +157,6 @@ export type ContactFields = {
   tracking_consent: boolean | null
 }
 
-const Id = row<{ id: string }>({ id: text })
-
 /** Nothing when one of its identifiers belongs to another contact. */
 export function insertContact(db: Db, accountId: string, fields: ContactFields, at: Date) {
   return db.maybe(
@@ -141,12 +173,13 @@ export function insertContact(db: Db, accountId: string, fields: ContactFields, 
   )
 }
 
+/** Runs again when somebody else took one of its identifiers meanwhile; findHolders then gives them. */
 export function updateContact(
   db: Db,
   { accountId, id, at }: { accountId: string; id: string; at: Date },
   fields: ContactFields,
 ) {
-  return db.run(sql`
+  const updated = db.run(sql`
     update contacts
        set email = ${fields.email}, ext_id = ${fields.ext_id}, sms = ${fields.sms}, status = ${fields.status},
            sms_blacklisted = ${fields.sms_blacklisted}, attributes = ${fields.attributes},
@@ -155,7 +188,12 @@ export function updateContact(
            tracking_consent = ${fields.tracking_consent}, modified_at = ${at}
      where account_id = ${accountId}
        and id = ${id}`)
+  return updated.catch((error) => {
+    throw identifiers.some((index) => isUniqueViolation(error, index)) ? overtaken() : error
+  })
 }
+
+const identifiers = ['contacts_email_idx', 'contacts_ext_id_idx', 'contacts_sms_idx']
 
 const Taken = row<{ id: string; by: string }>({ id: text, by: text })
 

@@ -9,7 +9,7 @@ import { deleteBlockedSenders } from '../../suppressions/blocked-sender-queries.
 import { lift, liftKnown, type Reason, suppress, unsuppress } from '../../suppressions/suppressions.ts'
 import type { Value } from '../attributes/values.ts'
 import { addMembers, removeMembers } from '../lists/member-queries.ts'
-import { holdLists } from '../lists/queries.ts'
+import { holdCounts, holdLists } from '../lists/queries.ts'
 import { blockSenders } from './block-senders.ts'
 import { carrySuppression, comeOnto } from './carry-suppression.ts'
 import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
@@ -125,11 +125,8 @@ function refIn({ email, ext_id, sms }: Wanted): ContactRef | undefined {
   return sms ? { sms } : undefined
 }
 
-async function refuseUnknownLists(
-  { db, caller }: Writer,
-  { listIds, unlinkListIds }: ContactBody,
-): Promise<void> {
-  const asked = [...new Set([...(listIds ?? []), ...(unlinkListIds ?? [])])].map(String)
+async function refuseUnknownLists({ db, caller }: Writer, body: ContactBody): Promise<void> {
+  const asked = namedLists(body)
   if (asked.length === 0) return
   const known = new Set((await holdLists(db, caller.accountId, asked)).map(({ id }) => id))
   const unknown = asked.find((id) => !known.has(id))
@@ -221,6 +218,7 @@ async function record(ctx: Writer, id: string, { before, after, body }: Step): P
   )
   await recordConsent(ctx, id, before, after)
   if (body.tags) await setTags(ctx.db, { accountId, contactId: id, tags: readTags(body.tags), at: ctx.now })
+  await holdCounts(ctx.db, accountId, namedLists(body))
   for (const listId of sorted(body.listIds))
     await addMembers(ctx.db, { accountId, listId, mode }, [id], ctx.now)
   for (const listId of sorted(body.unlinkListIds)) await removeMembers(ctx.db, { accountId, listId }, [id])
@@ -231,6 +229,9 @@ async function record(ctx: Writer, id: string, { before, after, body }: Step): P
   if (body.smtpBlacklistSender)
     await blockSenders({ db: ctx.db, accountId, now: ctx.now }, after.email, body.smtpBlacklistSender)
 }
+
+export const namedLists = ({ listIds, unlinkListIds }: Pick<ContactBody, 'listIds' | 'unlinkListIds'>) =>
+  sorted([...(listIds ?? []), ...(unlinkListIds ?? [])])
 
 /** Two changes count up the same lists in the same order, and do not wait for each other. */
 const sorted = (ids: number[] | null | undefined) => [...new Set(ids ?? [])].sort((a, b) => a - b).map(String)

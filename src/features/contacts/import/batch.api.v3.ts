@@ -7,8 +7,10 @@ import { closed } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
 import { erasedStays } from '../../suppressions/suppressions.ts'
 import { ContactBody } from '../contacts/contact-body.ts'
+import { type ContactRef, lockContacts } from '../contacts/queries.ts'
 import { readRef } from '../contacts/read-ref.ts'
-import { changeContact, contactExists } from '../contacts/write-contact.ts'
+import { changeContact, contactExists, namedLists } from '../contacts/write-contact.ts'
+import { holdCounts } from '../lists/queries.ts'
 
 const { email, ext_id, attributes, tags, listIds, unlinkListIds, emailBlacklisted, smsBlacklisted } =
   ContactBody.properties
@@ -42,14 +44,31 @@ export const batchContactsV3 = operation({
   reply: Type.Null(),
   refusals: [notFound, contactExists, erasedStays],
 }).run(async (ctx, { body }) => {
-  for (const [i, entry] of body.contacts.entries()) await changeNamed(ctx, entry, `contacts[${i}]`)
+  const named: Named[] = []
+  for (const [i, entry] of body.contacts.entries())
+    named.push({ entry, ref: await naming(i, async () => refOf(entry)) })
+  await holdAll(ctx, named)
+  for (const [i, { entry, ref }] of named.entries()) await naming(i, () => changeContact(ctx, ref, entry))
   return null
 })
 
+type Named = { entry: Entry; ref: ContactRef }
+
+/** First all contacts, then all lists, each in their order: two batches of the same ones wait, and go on. */
+async function holdAll({ db, caller: { accountId } }: Ctx, named: Named[]): Promise<void> {
+  await lockContacts(
+    db,
+    accountId,
+    named.map(({ ref }) => ref),
+  )
+  await holdCounts(db, accountId, [...new Set(named.flatMap(({ entry }) => namedLists(entry)))])
+}
+
 /** What is refused says which entry it was. */
-async function changeNamed(ctx: Ctx, entry: Entry, place: string): Promise<void> {
+async function naming<T>(i: number, act: () => Promise<T>): Promise<T> {
+  const place = `contacts[${i}]`
   try {
-    await changeContact(ctx, refOf(entry), entry)
+    return await act()
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new Refusal(error.declaration, {

@@ -57,4 +57,28 @@ describe('a batch', () => {
     assert.deepEqual((await contactsOf(one))[0].attributes, {})
     assert.deepEqual((await contactsOf(other))[0].attributes, {})
   })
+
+  test('of the same contacts and lists at once goes through, whatever their order', async () => {
+    const one = await account()
+    const lists = [await makeList(one), await makeList(one)]
+    const names = Array.from({ length: 30 }, (_, i) => `at-once${i}@example.com`)
+    await imported(one, { jsonBody: names.map((email) => ({ email })), listIds: lists })
+    const batch = (i: number) => {
+      const [onto, off] = i % 2 ? lists : lists.toReversed()
+      const entries = names.map((email) => ({
+        email,
+        attributes: { AGE: i },
+        listIds: [onto],
+        unlinkListIds: [off],
+      }))
+      return send(one, i % 2 ? entries : entries.toReversed())
+    }
+    const replies = await Promise.all(Array.from({ length: 6 }, (_, i) => batch(i)))
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      Array(6).fill(204),
+    )
+    const found = await contactsOf(one)
+    assert.equal(new Set(found.map(({ attributes }) => attributes.AGE)).size, 1)
+  })
 })

@@ -1,5 +1,5 @@
 // One chunk of an import, in one transaction with the marker that says it is done.
-import type { Db } from '../../../kernel/db.ts'
+import { type Db, overtaken } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { suppressAll } from '../../suppressions/suppressions.ts'
 import { listAttributes } from '../attributes/queries.ts'
@@ -117,7 +117,7 @@ async function writeContacts(db: Db, { accountId, importId }: Import, drafts: Dr
   if (fresh.length === 0) return ids
   const fields = fresh.map(({ now }) => now)
   const made = await insertContacts(db, { accountId, importId }, fields, at)
-  if (made.length < fresh.length) throw someoneElseWasFaster()
+  if (made.length < fresh.length) throw overtaken()
   const numbers = new Map(made.map((one) => [keyOf(one), one.id]))
   for (const draft of fresh) ids.set(draft, numbers.get(keyOf(draft.now)) ?? '')
   return ids
@@ -131,9 +131,4 @@ function keyOf({ email, ext_id, sms }: Pick<Draft['now'], 'email' | 'ext_id' | '
 function updateOf({ before, now, consented }: Draft) {
   const removed = Object.keys(before?.attributes ?? {}).filter((name) => !(name in now.attributes))
   return { ...now, id: before?.id ?? '', removed, consented }
-}
-
-/** The code of a serialisation failure: the transaction is tried again and then finds the contact. */
-function someoneElseWasFaster(): Error {
-  return Object.assign(new Error('a contact was made meanwhile by somebody else'), { code: '40001' })
 }

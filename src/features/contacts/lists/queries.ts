@@ -73,6 +73,17 @@ export function holdLists(db: Db, accountId: string, ids: string[]) {
   )
 }
 
+/** Two that change members of several lists count them up and down in the same order, after their contacts. */
+export async function holdCounts(db: Db, accountId: string, listIds: string[]): Promise<void> {
+  if (listIds.length < 2) return
+  await db.run(sql`
+    select 1
+      from contact_counts
+     where account_id = ${accountId} and list_id = any(${listIds}::bigint[])
+     order by list_id
+       for no key update`)
+}
+
 export type ListFields = { name: string; folderId: number | null }
 
 export function insertList(db: Db, accountId: string, { name, folderId }: ListFields, at: Date) {
