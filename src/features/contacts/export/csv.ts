@@ -53,6 +53,6 @@ function written(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   if (typeof cell !== 'string') return String(cell)
   // A spreadsheet would take it for a formula and run it.
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  const text = /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[";,\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { contactLine, headingOf } from '../export/csv.ts'
 import { readCsv, separatorOf } from './csv.ts'
 import { decodeFile } from './decode.ts'
 import { rowsOfCsv, rowsOfJson } from './given-rows.ts'
@@ -91,6 +92,15 @@ describe('rows', () => {
       consentSource: 's',
       attributes: { FIRSTNAME: 'Ann' },
     })
+  })
+
+  test('of an export have the values that were exported', () => {
+    const texts = ['=1', '+1', '-Oslo', '@x', '\tx', '\rx', "'-x", "''=x", "'x", "it's - so"]
+    const columns = texts.map((_, i) => `C${i}`)
+    const attributes = Object.fromEntries(columns.map((name, i) => [name, texts[i]]))
+    const file = `EMAIL;${headingOf(columns)}a@b.co;${contactLine(columns, { attributes } as never)}`
+    const [row] = [...rowsOfCsv(file)]
+    assert.deepEqual(row?.attributes, attributes)
   })
 
   test('need a heading that names whom they are about', () => {

@@ -69,11 +69,14 @@ function refuseSingleOnly(names: string[]): void {
   })
 }
 
+// As exports write what a spreadsheet would take for a formula: with a quote before it that is not part of it.
+const harmless = /^'('*[=+\-@\t\r])/
+
 function rowOf(names: string[], { line, cells }: CsvRecord): GivenRow {
   const row: GivenRow = { line, attributes: {} }
   cells.forEach((cell, i) => {
     const name = names[i]
-    if (name) setField(row, name, cell.trim() === '' ? '' : cell)
+    if (name) setField(row, name, cell.trim() === '' ? '' : cell.replace(harmless, '$1'))
     else if (name === undefined && cell.trim() !== '') row.fault = 'has more cells than the heading'
   })
   return row
