@@ -5,9 +5,10 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { readSince } from '../../../kernel/v3/dates.ts'
 import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
-import { readValue } from '../attributes/values.ts'
+import { ownAttributes, readValue } from '../attributes/values.ts'
 import { listMembers } from '../lists/member-queries.ts'
 import { countSegment } from '../segments/count-segment.ts'
+import { inColumnForm } from '../segments/read-condition.ts'
 import { membersOf, readSegment } from '../segments/write-segment.ts'
 import { type ContactFilter, countContacts, keptCount, listContacts } from './queries.ts'
 import type { ContactRow } from './row-queries.ts'
@@ -84,12 +85,14 @@ async function readEquals(ctx: Ctx, text: string): Promise<ContactFilter['equals
   const [, name, given = ''] = equalsForm.exec(text.trim()) ?? []
   if (name === undefined)
     throw invalidParameter({ message: 'filter must be equals(ATTRIBUTE,"value")', param: 'filter' })
-  const attributes = await listAttributes(ctx.db, ctx.caller.accountId)
+  const attributes = [...ownAttributes, ...(await listAttributes(ctx.db, ctx.caller.accountId))]
   const attribute = attributes.find((one) => one.name === name.toUpperCase())
   if (!attribute)
     throw invalidParameter({ message: `There is no attribute ${name}, which filter names`, param: 'filter' })
   const read = readValue(attribute, given)
   if ('fault' in read || read.value === null)
     throw invalidParameter({ message: `filter has a value that ${name} cannot have`, param: 'filter' })
-  return { attribute: attribute.name, value: JSON.stringify(read.value) }
+  // Of several choices all that are named, whatever else was chosen.
+  const operator = Array.isArray(read.value) ? 'contains' : 'eq'
+  return { attribute: attribute.name, operator, value: inColumnForm(attribute.name, read.value) }
 }

@@ -69,7 +69,7 @@ export type ContactFilter = {
   createdSince?: Date
   ids?: string[]
   listIds?: string[]
-  equals?: { attribute: string; value: string }
+  equals?: Condition
   segment?: Condition
   isBlacklisted?: boolean
   /** Left this list by their own choice. */
@@ -90,7 +90,7 @@ function matches(filter: ContactFilter): Sql {
                     from list_unsubscriptions u
                    where u.account_id = c.account_id and u.contact_id = c.id and u.list_id = ${id})`,
     )}
-    ${when(filter.equals, ({ attribute, value }) => sql`and c.attributes -> ${attribute} = ${value}::jsonb`)}
+    ${when(filter.equals, (condition) => sql`and ${inSegment(condition)}`)}
     ${when(
       filter.listIds,
       (ids) => sql`

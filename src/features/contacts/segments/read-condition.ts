@@ -107,7 +107,7 @@ function plainOf(asked: unknown): Plain | undefined {
 }
 
 /** Addresses and telephone numbers are held in one form each; a part of one stays as it is. */
-function inColumnForm(name: string, value: Value): Value {
+export function inColumnForm(name: string, value: Value): Value {
   if (typeof value !== 'string') return value
   if (name === 'EMAIL') return normalEmail(value) ?? value.trim().toLowerCase()
   return name === 'SMS' ? (readPhone(value) ?? value) : value
