@@ -77,6 +77,9 @@ export const updateAttributeV3 = operation({
   name: 'attribute.update',
   http: 'PUT /v3/contacts/attributes/{category}/{name}',
   summary: 'Change the choices or the formula of an attribute',
+  description:
+    'enumeration takes the place of the categories there are: contacts lose a value that is not among them. ' +
+    'multiCategoryOptions are added to the options there are.',
   params,
   body: AttributeBody,
   status: 204,

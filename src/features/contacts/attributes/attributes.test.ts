@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { readValue, writeList } from './values.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
@@ -127,6 +128,22 @@ test('a choice is deleted with the values that contacts have of it; the last one
   assert.deepEqual(values, [['blue'], undefined])
 })
 
+test('options are added to those there are, and contacts keep theirs', async () => {
+  const { key } = await app.makeAccount()
+  const path = '/v3/contacts/attributes/normal/HUES'
+  const call = (method: string, body: Body) => app.call(method, path, { key, body })
+  await call('POST', { type: 'multiple-choice', multiCategoryOptions: ['red', 'blue'] })
+  const { email } = await make({ attributes: { HUES: ['red'] } }, key)
+  assert.equal((await call('PUT', { multiCategoryOptions: ['green', 'blue'] })).status, 204)
+  const { attributes } = (await app.call('GET', '/v3/contacts/attributes', { key })).body
+  const { multiCategoryOptions } = attributes.find(({ name }: { name: string }) => name === 'HUES')
+  assert.deepEqual(multiCategoryOptions, ['red', 'blue', 'green'])
+  assert.deepEqual((await get(email, key)).attributes.HUES, ['red'])
+  const more = Array.from({ length: 998 }, (_, i) => `hue ${i}`)
+  const tooMany = await call('PUT', { multiCategoryOptions: more })
+  assert.deepEqual([tooMany.status, tooMany.body.code], [400, 'invalid_parameter'])
+})
+
 test('a category is taken out with the values that contacts have of it', async () => {
   const { key } = await app.makeAccount()
   const path = '/v3/contacts/attributes/category/RANK'
@@ -154,6 +171,30 @@ test('choices are the same in either form of Unicode', async () => {
   }
   const removed = await call('DELETE', `multiple-choice/SEASONS/${encodeURIComponent(apart)}`)
   assert.equal(removed.status, 204)
+})
+
+test('texts and tags are the same in either form of Unicode', async () => {
+  const { key, accountId } = await app.makeAccount()
+  const [composed, apart] = ['Köln'.normalize('NFC'), 'Köln'.normalize('NFD')]
+  for (const form of [composed, apart]) await make({ attributes: { LASTNAME: form } }, key)
+  const call = (method: string, path: string, body?: Body) => app.call(method, `/v3${path}`, { key, body })
+  for (const value of [composed, apart]) {
+    const { body } = await call('POST', '/segments', {
+      name: 'K',
+      attribute: 'LASTNAME',
+      operator: 'eq',
+      value,
+    })
+    assert.equal((await call('GET', `/segments/${body.id}/contacts`)).body.count, 2)
+    const filter = encodeURIComponent(`equals(LASTNAME,"${value}")`)
+    assert.equal((await call('GET', `/contacts?filter=${filter}`)).body.count, 2)
+  }
+  const { email } = await make({}, key)
+  const tagged = await call('POST', `/contacts/${email}/tags`, { tags: [composed, apart] })
+  assert.deepEqual(tagged.body.tags, [composed])
+  await app.pools.db.run(sql`
+    update contacts set tags = array[${apart}::text] where account_id = ${accountId} and email = ${email}`)
+  assert.deepEqual((await call('DELETE', `/contacts/${email}/tags`, { tags: [apart] })).body.tags, [])
 })
 
 test('choices with commas, quotes and semicolons are read as they are written', () => {

@@ -67,7 +67,8 @@ export function readValue(attribute: Attribute, given: unknown): ReadValue {
 function readText(given: unknown): ReadValue {
   if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
     return { fault: 'must be a text' }
-  const text = String(given)
+  // é may be one character or two: the same word is found in either form.
+  const text = String(given).normalize('NFC')
   return text.length > longestText ? { fault: `has over ${longestText} characters` } : { value: text }
 }
 

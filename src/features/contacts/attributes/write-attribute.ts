@@ -18,17 +18,18 @@ import { refuseWhileStripped, removeValues } from './strip-values.ts'
 import { type AttributeType, type Category, ownAttributes, types } from './values.ts'
 
 const longestLabel = 200
+const mostChoices = 1000
 
 export const AttributeBody = closed({
   type: Type.Optional(words(types)),
   enumeration: optional(
     Type.Array(
       closed({ value: Type.Integer(), label: Type.String({ minLength: 1, maxLength: longestLabel }) }),
-      { maxItems: 1000 },
+      { maxItems: mostChoices },
     ),
   ),
   multiCategoryOptions: optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: longestLabel }), { maxItems: 1000 }),
+    Type.Array(Type.String({ minLength: 1, maxLength: longestLabel }), { maxItems: mostChoices }),
   ),
   value: Type.Optional(
     Type.String({ maxLength: 2000, description: 'The formula of a calculated or global one' }),
@@ -101,7 +102,12 @@ function readEnumeration(items: { value: number; label: string }[]) {
 function readOptions(options: string[]): string[] {
   if (options.length === 0)
     throw missingParameter({ message: 'multiCategoryOptions is missing', param: 'multiCategoryOptions' })
-  return [...new Set(options.map(labelOf))]
+  const named = [...new Set(options.map(labelOf))]
+  if (named.length <= mostChoices) return named
+  throw invalidParameter({
+    message: `An attribute has at most ${mostChoices} options`,
+    param: 'multiCategoryOptions',
+  })
 }
 
 /** In one form: é may be one character or two. */
@@ -120,7 +126,8 @@ export async function changeAttribute(ctx: Ctx, at: Place, body: AttributeBody):
   const type = found.type ?? undefined
   const { enumeration, options } = choicesOf(type, {
     enumeration: body.enumeration ?? found.enumeration,
-    multiCategoryOptions: body.multiCategoryOptions ?? found.options,
+    // As the provider has it: options are added here, and deleted one by one.
+    multiCategoryOptions: [...(found.options ?? []), ...(body.multiCategoryOptions ?? [])],
   })
   const formula = found.formula === null ? null : (given(body.value) ?? found.formula)
   const changed = { ...found, enumeration, options, formula }

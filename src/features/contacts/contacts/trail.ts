@@ -22,11 +22,13 @@ export async function changeTags(
   const tags = readTags(body.tags)
   const { id } = await holdContact(ctx, ref)
   const change = { accountId: ctx.caller.accountId, contactId: id, tags, at: ctx.now }
-  return how === 'add' ? addTags(ctx.db, change) : removeTags(ctx.db, change)
+  if (how === 'add') return addTags(ctx.db, change)
+  // One that was written before tags had one form goes in the form that it has.
+  return removeTags(ctx.db, { ...change, tags: [...tags, ...body.tags.map(oneLine)] })
 }
 
 export function readTags(given: string[]): string[] {
-  const tags = [...new Set(given.map(oneLine))]
+  const tags = [...new Set(given.map((tag) => oneLine(tag).normalize('NFC')))]
   if (tags.every((tag) => tag !== '' && tag.length <= longestTag)) return tags
   throw invalidParameter({ message: `A tag has 1 to ${longestTag} characters`, param: 'tags' })
 }
