@@ -6,7 +6,7 @@ import { readContacts } from '../features/contacts/export/read-contacts.ts'
 import { fileKeptMs } from '../features/contacts/export/read-file.ts'
 import { workExports } from '../features/contacts/export/work-exports.ts'
 import { type ImportNeeds, workImports } from '../features/contacts/import/work-imports.ts'
-import { foldCounts } from '../features/contacts/segments/count-segment.ts'
+import { countBegun, foldCounts } from '../features/contacts/segments/count-segment.ts'
 import { optinKeptMs } from '../features/transactional/double-optin/confirm-optin.ts'
 import { deleteOldOptins } from '../features/transactional/double-optin/queries.ts'
 import type { Job } from '../kernel/job.ts'
@@ -18,6 +18,12 @@ export const exportReaders = { EXPORTUSER: readContacts, EXPORTRECIPIENTS: readR
 
 export const contactJobs = (needs: Omit<ImportNeeds, 'db'>): Job[] => [
   { name: 'contacts.count', everySeconds: 2, run: foldCounts },
+  {
+    name: 'contacts.begin_count',
+    everySeconds: 1,
+    claimsItsOwn: true,
+    run: (db, _, stopping) => countBegun(db, stopping),
+  },
   {
     name: 'contacts.import',
     everySeconds: 1,

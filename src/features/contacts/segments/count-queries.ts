@@ -12,8 +12,9 @@ export function readSegmentCount(db: Db, accountId: string, condition: Condition
   return db.one(
     Counted,
     sql`
-    select exists (select 1 from counted_attributes where account_id = ${accountId} and name = ${attribute})
-             as is_counted,
+    select exists (select 1
+                     from counted_attributes
+                    where account_id = ${accountId} and name = ${attribute} and done_to is null) as is_counted,
            (select coalesce(sum(c.contacts), 0)::int
               from (select v.contacts,
                            case when v.value is null then '{}'
@@ -29,27 +30,64 @@ export function readSegmentCount(db: Db, accountId: string, condition: Condition
   )
 }
 
-/** The first one to ask about an attribute has it counted; writers of the account's contacts wait for that long. */
-export async function countAttribute(db: Db, accountId: string, name: string): Promise<void> {
+type Counting = { accountId: string; name: string }
+
+/** The first one to ask about an attribute begins to count it; where there are many contacts a job goes on. */
+export async function beginToCount(db: Db, { accountId, name }: Counting): Promise<void> {
   const isKnown = await db.run(sql`
     select 1 from counted_attributes where account_id = ${accountId} and name = ${name}`)
   if (isKnown > 0) return
-  await db.run(sql`select pg_advisory_xact_lock(attribute_counts_lock(${accountId}))`)
+  await lockCounts(db, accountId)
   const isFirst = await db.run(sql`
-    insert into counted_attributes (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)
-  if (isFirst === 0) return
-  await db.run(sql`
-    insert into attribute_counts (account_id, name, hash, value, contacts)
-    select c.account_id, ${name}, md5(coalesce((c.attributes -> ${name}::text)::text, ''))::uuid,
-           c.attributes -> ${name}::text, count(*)
-      from contacts c
-     where c.account_id = ${accountId}
-     group by 1, 3, 4`)
+    insert into counted_attributes (account_id, name, done_to)
+    values (${accountId}, ${name}, 0)
+    on conflict do nothing`)
+  if (isFirst > 0) await countPortion(db, { accountId, name })
+}
+
+/** Writers of the account's contacts wait until the transaction ends. */
+export function lockCounts(db: Db, accountId: string) {
+  return db.run(sql`select pg_advisory_xact_lock(attribute_counts_lock(${accountId}))`)
+}
+
+const portion = 20_000
+
+/** Under the lock; nothing when all are counted, or nobody asks any more. */
+export function countPortion(db: Db, { accountId, name }: Counting) {
+  const begun = sql`account_id = ${accountId} and name = ${name} and done_to is not null`
+  return db.run(sql`
+    with page as materialized (
+      select c.id, c.attributes -> ${name}::text as value
+        from contacts c
+       where c.account_id = ${accountId}
+         and c.id > (select done_to from counted_attributes where ${begun})
+       order by c.id
+       limit ${portion}),
+    added as (
+      insert into attribute_counts as a (account_id, name, hash, value, contacts)
+      select ${accountId}, ${name}, md5(coalesce(p.value::text, ''))::uuid, p.value, count(*)
+        from page p
+       group by p.value
+      on conflict (account_id, name, hash) do update set contacts = a.contacts + excluded.contacts)
+    update counted_attributes
+       set done_to = (select id from page order by id offset ${portion - 1})
+     where ${begun}`)
+}
+
+const Begun = row<{ account_id: string; name: string }>({ account_id: text, name: text })
+
+export function findBegun(db: Db) {
+  return db.maybe(
+    Begun,
+    sql`
+    -- all accounts: the job works for each of them
+    select account_id, name from counted_attributes where done_to is not null order by account_id, name limit 1`,
+  )
 }
 
 /** Attributes that no segment asks about any more. */
 export async function forgetUnasked(db: Db, accountId: string): Promise<void> {
-  await db.run(sql`select pg_advisory_xact_lock(attribute_counts_lock(${accountId}))`)
+  await lockCounts(db, accountId)
   await db.run(sql`
     with forgotten as (
       delete from counted_attributes a

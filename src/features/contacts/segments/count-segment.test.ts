@@ -4,7 +4,7 @@ import { sql } from '../../../kernel/sql.ts'
 import { countContacts } from '../contacts/queries.ts'
 import type { Condition } from './condition-queries.ts'
 import { readSegmentCount } from './count-queries.ts'
-import { countSegment, foldCounts } from './count-segment.ts'
+import { countBegun, countSegment, foldCounts } from './count-segment.ts'
 import { account, app, base, create, db, get } from './fixtures/segments.ts'
 
 const conditions: Condition[] = [
@@ -93,6 +93,35 @@ test('an attribute that begins to be counted in the middle of writing is counted
 function deadlocksAside(error: { code?: string }): void {
   if (error.code !== '40P01') throw error
 }
+
+test('many contacts are counted in portions; what changes meanwhile is counted once', async () => {
+  const { accountId, key } = await account()
+  await db.run(sql`
+    insert into contacts (account_id, email, attributes, created_at, modified_at)
+    select ${accountId}, 'many' || n || '@example.com', jsonb_build_object('AGE', n % 50), now(), now()
+      from generate_series(1, 41000) n`)
+  const older: Condition = { attribute: 'AGE', operator: 'gt', value: 40 }
+  const id = await create(key, older)
+  const isCounted = async () => (await readSegmentCount(db, accountId, older)).is_counted
+  const recount = async () => (await countContacts(db, accountId, { segment: older })).count
+  assert.equal(await isCounted(), false)
+  assert.equal((await get(key, `${base}/${id}/contacts?limit=1`)).count, await recount())
+  // Some that are counted, some that are not, and some that are new.
+  await db.run(sql`
+    update contacts set attributes = '{"AGE": 41}' where account_id = ${accountId} and email like 'many%7@%'`)
+  await db.run(sql`delete from contacts where account_id = ${accountId} and email like 'many%9@%'`)
+  await change(accountId)
+  await db.transaction(foldCounts)
+  await countBegun(db, new AbortController().signal)
+  assert.equal(await isCounted(), true)
+  await db.run(
+    sql`update contacts set attributes = '{}' where account_id = ${accountId} and email like 'many%3@%'`,
+  )
+  for (const folded of [false, true]) {
+    if (folded) await db.transaction(foldCounts)
+    assert.equal((await readSegmentCount(db, accountId, older)).count, await recount())
+  }
+})
 
 test('a page tells the count of its segment, and the counts go with the last segment that asked', async () => {
   const { accountId, key } = await account()

@@ -4,7 +4,7 @@ import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { type Condition, isColumn, operators } from './condition-queries.ts'
-import { countAttribute, forgetUnasked } from './count-queries.ts'
+import { beginToCount, forgetUnasked } from './count-queries.ts'
 import {
   deleteSegment,
   findSegment,
@@ -67,7 +67,7 @@ export async function changeSegment(ctx: Ctx, id: number, body: SegmentBody): Pr
 
 /** What stands in a column of its own is counted there. */
 async function ensureCounted({ db, caller }: Ctx, attribute: string): Promise<void> {
-  if (!isColumn(attribute)) await countAttribute(db, caller.accountId, attribute)
+  if (!isColumn(attribute)) await beginToCount(db, { accountId: caller.accountId, name: attribute })
 }
 
 function isGiven(value: unknown): boolean {
