@@ -1,5 +1,5 @@
 // Addresses are read, checked and brought into one form here and nowhere else.
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 
 export type Address = { email: string; name?: string }
 
@@ -36,6 +36,13 @@ export function normalDomain(given: string): string | undefined {
   return labels.length > 1 && ascii.length <= 253 && labels.every((part) => label.test(part))
     ? ascii
     : undefined
+}
+
+/** The ways in which it may stand in a text: an international domain also has a form that people read. */
+export function writtenForms(email: string): string[] {
+  const at = email.lastIndexOf('@') + 1
+  const shown = email.slice(0, at) + domainToUnicode(email.slice(at))
+  return shown === email ? [email] : [email, shown]
 }
 
 export function domainOf(email: string): string {

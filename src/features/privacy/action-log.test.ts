@@ -50,4 +50,21 @@ describe('the action log', () => {
     assert.doesNotMatch(kept, /zelda|quux|wibble|612345699/i)
     assert.match(kept, /otto@example\.com.*Other/)
   })
+
+  test('knows a person by either form of an international domain', async () => {
+    const { key } = await app.makeAccount()
+    const written = ['Idna@MÜLLER.example', 'idna@mu\u0308ller.example', 'idna@xn--mller-kva.example']
+    const attributes = { FIRSTNAME: 'Zqx' }
+    for (const email of written)
+      await app.call('POST', '/v3/contacts', { key, body: { email, attributes, updateEnabled: true } })
+    await send(`Zqx <${written[0]}>`, key)
+    await send('other.idna@müller.example', key)
+    const told = await app.call('GET', `/api/v1/contacts/export?email=${written[2]}`, { key })
+    assert.equal(told.body.action_log.length, 4)
+    assert.equal((await erase(written[1] ?? '', key)).body.erased.action_log, 5)
+    const { body } = await app.call('GET', '/api/v1/audit-logs?limit=200', { key })
+    const kept = JSON.stringify(body.data)
+    assert.doesNotMatch(kept, /(?<!other\.)idna|zqx/i)
+    assert.match(kept, /other\.idna@müller\.example/)
+  })
 })

@@ -1,6 +1,6 @@
 // What is held about a person, told; and all of it deleted, in one transaction.
 import type { Ctx } from '../../kernel/ctx.ts'
-import { normalEmail } from '../../kernel/email-address.ts'
+import { normalEmail, writtenForms } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
@@ -25,10 +25,20 @@ async function personOf({ db, caller: { accountId } }: Ctx, given: string): Prom
 }
 
 function searchesFor(emails: string[]): Pick<erase.Person, 'pattern' | 'likes'> {
+  const forms = emails.flatMap(writtenForms)
+  const literals = forms.map((form) =>
+    form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/\P{ASCII}/gu, inEveryForm),
+  )
   // Whole addresses only: ann@example.com does not stand in joann@example.com, nor in ann@example.com.au.
-  const literals = emails.map((email) => email.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const pattern = `(?<![a-z0-9!#$%&'*+/=?^_\`{|}~.-])(?:${literals.join('|')})(?![a-z0-9-]|\\.[a-z0-9])`
-  return { pattern, likes: emails.map((email) => `%${email.replaceAll(/[\\%_]/g, '\\$&')}%`) }
+  const likes = forms.map((form) => form.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%'))
+  return { pattern, likes: likes.map((like) => `%${like}%`) }
+}
+
+/** Not every database knows the capitals of all letters, and é may be one character or two. */
+function inEveryForm(letter: string): string {
+  const forms = [letter, letter.toUpperCase()].flatMap((one) => [one.normalize('NFC'), one.normalize('NFD')])
+  return `(?:${forms.join('|')})`
 }
 
 export async function exportPerson(ctx: Ctx, given: string) {
