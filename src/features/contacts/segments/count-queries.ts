@@ -50,7 +50,7 @@ export function lockCounts(db: Db, accountId: string) {
   return db.run(sql`select pg_advisory_xact_lock(attribute_counts_lock(${accountId}))`)
 }
 
-const portion = 20_000
+const portion = 5_000
 
 /** Under the lock; nothing when all are counted, or nobody asks any more. */
 export function countPortion(db: Db, { accountId, name }: Counting) {

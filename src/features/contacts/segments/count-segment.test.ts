@@ -99,7 +99,7 @@ test('many contacts are counted in portions; what changes meanwhile is counted o
   await db.run(sql`
     insert into contacts (account_id, email, attributes, created_at, modified_at)
     select ${accountId}, 'many' || n || '@example.com', jsonb_build_object('AGE', n % 50), now(), now()
-      from generate_series(1, 41000) n`)
+      from generate_series(1, 11000) n`)
   const older: Condition = { attribute: 'AGE', operator: 'gt', value: 40 }
   const id = await create(key, older)
   const isCounted = async () => (await readSegmentCount(db, accountId, older)).is_counted
