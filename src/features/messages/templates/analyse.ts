@@ -12,6 +12,7 @@ export type Reading = {
 
 const constants = ['True', 'False', 'None']
 
+type Filtered = { filters: Pick<Value['filters'][number], 'args'>[] }
 type Place = { locals: Set<string>; isConditional: boolean }
 
 export function analyse(templates: Template[]): Reading {
@@ -45,9 +46,10 @@ export function analyse(templates: Template[]): Reading {
 }
 
 const hasDefault = (argument: Value | Token) =>
-  argument instanceof Value && argument.filters.some(({ name }) => name.startsWith('default'))
+  (argument instanceof Value || TypeGuards.isFilteredValueToken(argument)) &&
+  argument.filters.some(({ name }) => name.startsWith('default'))
 
-function* pathsOfValue({ initial, filters }: Value): Generator<Path> {
+function* pathsOfValue({ initial, filters }: Pick<Value, 'initial'> & Filtered): Generator<Path> {
   for (const token of initial.postfix) yield* pathsOf(token)
   for (const argument of filters.flatMap(({ args }) => args)) {
     const token = Array.isArray(argument) ? argument[1] : argument
@@ -60,7 +62,7 @@ function* pathsOf(token: Token): Generator<Path> {
     yield* pathsOf(token.lhs)
     yield* pathsOf(token.rhs)
   } else if (TypeGuards.isFilteredValueToken(token)) {
-    for (const each of token.initial.postfix) yield* pathsOf(each)
+    yield* pathsOfValue(token)
   } else if (TypeGuards.isPropertyAccessToken(token) && !token.variable) {
     const fixed = token.props.map(staticKey)
     const end = fixed.indexOf(undefined)

@@ -69,6 +69,8 @@ const renderings: [string, string][] = [
   ['{{ params.day|date:"l j F Y" }}', 'Thursday 5 March 2026'],
   ['{{ params.day|date:"H:i", "Europe/Paris" }}', '15:07'],
   ['{{ params.absent|date:"Y" }}', ''],
+  ['{{ params.day|date:"W" }} {{ "2027-01-01"|date:"W/Y" }} {{ "2026-12-28"|date:"W" }}', '10 53/2027 53'],
+  ['{{ "2024-12-30"|date:"%V" }} {{ "soon"|date:"W" }}', '1 soon'],
   ['{{ unsubscribe }}', 'https://mail.example/u/abc?x=1&amp;y=2'],
   ['{{ unsubscribe_url }}', 'https://mail.example/u/abc?x=1&amp;y=2'],
   ['{{ update_profile }} {{ preferences_url }}', 'https://mail.example/p/abc https://mail.example/p/abc'],
@@ -118,6 +120,15 @@ const conditions: [string, boolean][] = [
   ['params.absent == None', true],
   ['params.order.paid == True', true],
   ['params.none != nil', false],
+  ['params.items|length > 1', true],
+  ['3 < params.list|length', false],
+  ['params.name|lower == "ada lovelace" and params.list|length >= 2', true],
+  ['params.absent|default:params.order.id == 7 or params.zero', true],
+  ['params.name|cut:" and "|cut:" in "|upper=="ADA LOVELACE"', true],
+  ['"ada" in params.name|lower', true],
+  ['params.list|first not in params.name|lower', false],
+  ['not params.list|length == 2', false],
+  ['params.price | round: 1 == 3.5', true],
 ]
 
 describe('a condition holds', () => {
@@ -143,6 +154,47 @@ test('a loop counts in the words of both languages', async () => {
     '1101Tea2212Salt &amp; pepper.',
   )
   assert.equal(await render('{% for i in params.nothing %}x{% empty %}none{% endfor %}'), 'none')
+})
+
+test('a loop goes through what the filters leave of a list', async () => {
+  const loop = (list: string) => render(`{% for i in ${list} %}{{ i }}{% empty %}none{% endfor %}`)
+  assert.equal(await loop('params.list|slice:":1"'), 'a')
+  assert.equal(await loop('params.list | reverse'), 'ba')
+  assert.equal(await loop('params.name|lower|split:" " reversed'), 'lovelaceada')
+  assert.equal(await loop('params.absent|default:params.list limit:1'), 'a')
+  assert.equal(await loop('params.list|slice:"5:"'), 'none')
+  const { variables, needs } = compileTemplate('{% for i in a.b|default:c.d %}{% endfor %}', 'html')
+  assert.deepEqual([variables, needs], [['a.b', 'c.d'], []])
+})
+
+test('a loop knows the loop around it', async () => {
+  const inner =
+    '{% for j in params.list %}{{ forloop.parentloop.counter }}{{ forloop.counter }}{{ i.name }} {% endfor %}'
+  assert.equal(
+    await render(`{% for i in params.items limit:1 %}${inner}{% endfor %}[{{ forloop.counter }}]`),
+    '11Tea 12Tea []',
+  )
+  assert.equal(await render('{% for i in params.list %}{{ forloop.parentloop.counter }}{% endfor %}'), '')
+})
+
+test('a cycle takes its values in turn, with commas between them or none', async () => {
+  const striped = (values: string) => render(`{% for i in (1..3) %}{% cycle ${values} %} {% endfor %}`)
+  assert.equal(await striped('"odd" "even"'), 'odd even odd ')
+  assert.equal(await striped('"odd", params.x'), 'odd &lt;b&gt;&amp; odd ')
+  assert.throws(() => compileTemplate('{% cycle "a" "b" as rows %}', 'html'), /cannot be given a name/)
+})
+
+test('an unknown filter is refused before anything is rendered, wherever it stands', () => {
+  const faults = [
+    '{% if a|nope > 1 %}{% endif %}',
+    '{% for i in a|nope %}{% endfor %}',
+    '{% cycle a|nope, b %}',
+  ]
+  for (const source of faults)
+    assert.throws(() => compileTemplate(source, 'html'), {
+      name: 'TemplateFault',
+      message: 'Unknown filter "nope".',
+    })
 })
 
 test('autoescape switches the escaping for what stands in it, and no further', async () => {

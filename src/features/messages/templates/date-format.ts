@@ -109,3 +109,12 @@ export function strftimeOf(format: string): string {
 
 const replaced = (format: string, pieces: RegExp, table: Record<string, string>) =>
   format.replace(pieces, (piece) => table[piece] ?? piece)
+
+/** The number of the week as ISO 8601 counts it, which the library cannot tell: its Thursday says of which year it is. */
+export function withWeek(strftime: string, dayOf: () => string): string {
+  if (!strftime.includes('%V')) return strftime
+  const day = new Date(dayOf())
+  day.setUTCDate(day.getUTCDate() + 4 - (day.getUTCDay() || 7))
+  const daysBefore = (day.getTime() - Date.UTC(day.getUTCFullYear(), 0, 1)) / 86_400_000
+  return strftime.replaceAll('%V', String(Math.floor(daysBefore / 7) + 1))
+}

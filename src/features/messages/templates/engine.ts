@@ -7,13 +7,13 @@ import {
   toValue,
 } from 'liquidjs'
 import { AutoescapeTag } from './autoescape.ts'
-import { strftimeOf } from './date-format.ts'
+import { strftimeOf, withWeek } from './date-format.ts'
 import { templateFault } from './fault.ts'
 import { finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
 import { operators } from './operators.ts'
 import { timeLimit } from './time-limit.ts'
-import { escapeHtml, isTrue, printed, readProperty, sizeOf } from './values.ts'
+import { escapeHtml, isTrue, outerLoops, printed, readProperty, sizeOf } from './values.ts'
 
 export type Kind = 'html' | 'text'
 
@@ -71,7 +71,9 @@ function registerFilters(engine: Liquid): void {
 const libraryDate = handlerOf(libraryFilters.date)
 
 function date(this: ThisParameterType<typeof libraryDate>, value: unknown, format?: unknown, zone?: unknown) {
-  return libraryDate.call(this, value, format === undefined ? format : strftimeOf(printed(format)), zone)
+  const ofLibrary = (asked: string | undefined) => libraryDate.call(this, value, asked, zone)
+  if (format === undefined) return ofLibrary(undefined)
+  return ofLibrary(withWeek(strftimeOf(printed(format)), () => printed(ofLibrary('%Y-%m-%d'))))
 }
 
 const librarySlice = handlerOf(libraryFilters.slice)
@@ -139,5 +141,22 @@ function guarded(context: Context): Context {
     check()
     return guarded(Context.prototype.spawn.call(context, scope))
   }
+  noteLoops(context)
   return context
+}
+
+function noteLoops(context: Context): void {
+  const loops: object[] = []
+  const loopOf = (scope: object | undefined) => (scope as { forloop?: object } | undefined)?.forloop
+  context.push = (scope) => {
+    const [loop, outer] = [loopOf(scope), loops.at(-1)]
+    if (loop) loops.push(loop)
+    if (loop && outer) outerLoops.set(loop, outer)
+    return Context.prototype.push.call(context, scope)
+  }
+  context.pop = () => {
+    const scope = Context.prototype.pop.call(context)
+    if (loopOf(scope)) loops.pop()
+    return scope
+  }
 }

@@ -15,6 +15,7 @@ import { AutoescapeTag } from './autoescape.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
+import { readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
 
 // The provider's word for a tag that the library knows by another name.
@@ -28,6 +29,7 @@ export function parse(engine: Liquid, source: string): Template[] {
   if (tokens.length > limits.pieces)
     throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
   refuseMalformed(tokens)
+  for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
   const templates = new Parser(engine).parseTokens(queueOf(tokens))
   adjust(engine, templates)
   return templates
@@ -57,6 +59,11 @@ function queueOf<T>(items: T[]): T[] {
 function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   for (const template of templates) {
     for (const argument of template.arguments?.() ?? []) {
+      refuseUnknownFilters(
+        engine,
+        template,
+        argument instanceof Value ? argument.initial.postfix : [argument],
+      )
       if (!(argument instanceof Value)) continue
       if (!isWhole(argument.initial.postfix)) throw faultAt(template.token, 'An expression is malformed.')
       reorder(argument.initial.postfix)
@@ -64,6 +71,15 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
     if (template instanceof Output && !isEscaped) leaveUnescaped(template)
     adjust(engine, childrenOf(template), template instanceof AutoescapeTag ? template.isEscaped : isEscaped)
+  }
+}
+
+// The library looks these up when it renders.
+function refuseUnknownFilters({ filters }: Liquid, { token: tag }: Template, tokens: Token[]): void {
+  for (const token of tokens) {
+    if (!TypeGuards.isFilteredValueToken(token)) continue
+    const unknown = token.filters.find(({ name }) => !(name in filters))
+    if (unknown) throw faultAt(tag, `Unknown filter "${unknown.name}".`)
   }
 }
 

@@ -49,7 +49,11 @@ function derived(holder: unknown, name: string): unknown {
   return undefined
 }
 
+/** The loop around each loop. The library does not keep it. */
+export const outerLoops = new WeakMap<object, object>()
+
 function readLoop(loop: object, key: unknown): unknown {
+  if (key === 'parentloop') return outerLoops.get(loop)
   const name = loopNames[String(key)] ?? String(key)
   if (!loopFields.has(name)) return undefined
   const field = (loop as Record<string, unknown>)[name]
