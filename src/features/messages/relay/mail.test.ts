@@ -91,6 +91,16 @@ describe('the message is sent on', () => {
     ])
   })
 
+  test('with a date that every reader can read', () => {
+    const dates = (date: string) =>
+      rewritten(from, date, '', 'x').filter((line) => line.startsWith('Date:') || line.startsWith(' '))
+    const kept = ['Date: 1 Jan 2026 1:02 +0100', 'Date: Thu,\r\n 13 Feb 2025 23 : 32 -0330 (Newfoundland)']
+    for (const date of kept) assert.deepEqual(dates(date), date.split('\r\n'))
+    const now = ['Date: Sun, 15 Nov 2026 12:00:00 +0000']
+    for (const date of ['Date: never', 'Date: 2026-11-15T12:00:00Z', 'Date: Nov 15 2026 12:00'])
+      assert.deepEqual(dates(date), now)
+  })
+
   test('with every octet of its body', () => {
     const body = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     const mail = openMail(Buffer.concat([Buffer.from(`${from}\r\n\r\n`), body]))
@@ -98,11 +108,9 @@ describe('the message is sent on', () => {
   })
 
   test('also when it is a header alone', () => {
-    assert.deepEqual(rewritten(from, 'Date: x', 'Message-ID: <new@example.com>').slice(0, 2), [
-      from,
-      'Date: x',
-    ])
-    assert.deepEqual(rewritten(from, 'Date: x', 'Message-ID: <new@example.com>').slice(-2), ['', ''])
+    const date = 'Date: Fri, 21 Nov 97 09:55:06 GMT'
+    assert.deepEqual(rewritten(from, date, 'Message-ID: <new@example.com>').slice(0, 2), [from, date])
+    assert.deepEqual(rewritten(from, date, 'Message-ID: <new@example.com>').slice(-2), ['', ''])
   })
 })
 

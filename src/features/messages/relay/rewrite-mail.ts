@@ -17,8 +17,12 @@ const dropped = new Set([
 ])
 const droppedPrefixes = ['x-posthorn-', 'x-mailin-', 'x-sib-', 'x-ses-']
 
+// As much of RFC 5322 §3.3 as every reader needs: a message with any other date is taken for spam.
+const dateForm =
+  /(?:^|[\s,])\d{1,2}\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\s+\d{2,4}\s+\d{1,2}\s*:\s*\d{2}/i
+
 export function rewriteMail(mail: RelayedMail, hop: Hop): Buffer {
-  const isDated = Boolean(valueIn(mail, 'date'))
+  const isDated = dateForm.test(valueIn(mail, 'date') ?? '')
   const isIdentified = valueIn(mail, 'message-id') === hop.messageId
   const kept = mail.fields.filter(
     ({ name }) => !isDropped(name) && (name !== 'date' || isDated) && (name !== 'message-id' || isIdentified),
