@@ -1,9 +1,11 @@
 // The log of sent mail, and what is still to be sent.
 
 import type { Db } from '../../../kernel/db.ts'
-import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
+import { bool, int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
+import type { Range } from '../../../kernel/v3/dates.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
+import type { Status } from '../../messages/model.ts'
 import { hasMessageId, isTransactional } from '../../messages/queries.ts'
 
 export type EmailRow = {
@@ -142,9 +144,11 @@ export function cancelScheduled(db: Db, accountId: string, which: CancelRef) {
   )
 }
 
-const Scheduled = row<ScheduledRow>({ id: text, status: text, created_at: time, scheduled_at: time })
+const Scheduled = row<ScheduledRow>({ id: text, status: json(), created_at: time, scheduled_at: time })
 
-export type ScheduledRow = { id: string; status: string; created_at: Date; scheduled_at: Date }
+export type ScheduledRow = { id: string; status: Status; created_at: Date; scheduled_at: Date }
+
+export type ScheduledFilter = { which: ScheduledRef; statuses?: Status[]; range?: Range }
 
 const scheduled = (accountId: string, which: ScheduledRef) => sql`
               from messages m
@@ -153,21 +157,33 @@ const scheduled = (accountId: string, which: ScheduledRef) => sql`
                and ${isOf(which)}`
 
 /** The first copy of each message that was given a time. */
-export function listScheduled(db: Db, accountId: string, which: ScheduledRef, slice: Slice) {
+const firsts = (accountId: string, { which, statuses, range }: ScheduledFilter) => sql`
+      from (select distinct on (message_id) id, status, created_at, scheduled_at
+                   ${scheduled(accountId, which)}
+             order by message_id, id) firsts
+     where true
+       ${when(statuses, (wanted) => sql`and status = any(${wanted}::text[])`)}
+       ${when(range, ({ since, until }) => sql`and created_at >= ${since} and created_at < ${until}`)}`
+
+export function listScheduled(db: Db, accountId: string, filter: ScheduledFilter, slice: Slice) {
   return db.many(
     Scheduled,
     sql`
     select id, status, created_at, scheduled_at
-      from (select distinct on (message_id) id, status, created_at, scheduled_at
-                   ${scheduled(accountId, which)}
-             order by message_id, id) firsts
-     ${when(slice.after, (after) => (slice.ascending ? sql`where id > ${after}` : sql`where id < ${after}`))}
+       ${firsts(accountId, filter)}
+       ${when(slice.after, (after) => (slice.ascending ? sql`and id > ${after}` : sql`and id < ${after}`))}
      order by ${slice.ascending ? sql`id` : sql`id desc`}
      limit ${slice.limit}
     offset ${slice.offset}`,
   )
 }
 
-export function countScheduled(db: Db, accountId: string, which: ScheduledRef) {
-  return db.one(Count, sql`select count(distinct message_id)::int as count ${scheduled(accountId, which)}`)
+export function countScheduled(db: Db, accountId: string, filter: ScheduledFilter) {
+  return db.one(Count, sql`select count(*)::int as count ${firsts(accountId, filter)}`)
+}
+
+const Known = row<{ is_known: boolean }>({ is_known: bool })
+
+export function isScheduled(db: Db, accountId: string, which: ScheduledRef) {
+  return db.one(Known, sql`select exists (select 1 ${scheduled(accountId, which)}) as is_known`)
 }

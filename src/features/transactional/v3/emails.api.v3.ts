@@ -6,6 +6,7 @@ import { rangeQuery } from '../../../kernel/v3/dates.ts'
 import { listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { cancelEmail, pageOfEmails, readEmail, readScheduled } from './emails.ts'
+import { scheduledStates } from './event-words.ts'
 
 const Text = Type.String()
 const identifier = Type.String({ maxLength: 1000, description: 'messageId or batchId' })
@@ -30,7 +31,7 @@ export const cancelTransacEmail = operation({
 const scheduledState = {
   createdAt: Type.Optional(Time),
   scheduledAt: Type.Optional(Time),
-  status: Type.Optional(words(['inProgress', 'queued', 'processed', 'error'])),
+  status: Type.Optional(words(scheduledStates)),
 }
 
 export const getScheduledEmail = operation({
@@ -41,7 +42,11 @@ export const getScheduledEmail = operation({
   scope: 'email.read_status',
   effect: 'read',
   params: closed({ identifier }),
-  query: closed(listQuery),
+  query: closed({
+    ...rangeQuery,
+    ...listQuery,
+    status: Type.Optional(words(scheduledStates, { description: 'Of a batch: those in this state' })),
+  }),
   reply: closed({
     ...scheduledState,
     count: Type.Optional(Type.Integer()),

@@ -36,3 +36,36 @@ test('the state of a batch counts all of it, whichever page is asked for', async
   for (const query of ['', '?offset=1', '?limit=0'])
     assert.equal((await app.call('GET', other + query)).status, 404)
 })
+
+test('the state of a batch is asked for by state and by day', async () => {
+  const batchId = crypto.randomUUID()
+  const body = {
+    sender: { email: 'shop@example.com' },
+    subject: 'Hello',
+    textContent: 'Hi',
+    scheduledAt: new Date(Date.now() + 3_600_000).toISOString(),
+    batchId,
+    messageVersions: ['a', 'b', 'c'].map((name) => ({ to: [{ email: `${name}@example.com` }] })),
+  }
+  const [first] = (await app.call('POST', '/v3/smtp/email', { body })).body.messageIds
+  const path = (identifier: string) => `/v3/smtp/emailStatus/${encodeURIComponent(identifier)}`
+  assert.equal((await app.call('DELETE', `/v3/smtp/email/${encodeURIComponent(first)}`)).status, 204)
+  const ask = async (query: string) => (await app.call('GET', `${path(batchId)}?${query}`)).body
+  const states = async (query: string) => {
+    const { count, batches } = await ask(query)
+    return [count, ...batches.map(({ status }: { status: string }) => status)]
+  }
+  assert.deepEqual(await states('status=queued'), [2, 'queued', 'queued'])
+  assert.deepEqual(await states('status=queued&limit=1'), [2, 'queued'])
+  assert.deepEqual(await states('status=error'), [1, 'error'])
+  assert.deepEqual(await states('status=processed'), [0])
+  assert.equal((await ask('status=gone')).code, 'invalid_parameter')
+  const { next_cursor } = await ask('status=queued&limit=1')
+  assert.equal((await ask(`status=error&cursor=${next_cursor}`)).code, 'invalid_parameter')
+  const today = new Date().toISOString().slice(0, 10)
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+  assert.equal((await states(`startDate=${yesterday}&endDate=${today}`))[0], 3)
+  assert.deepEqual(await states('startDate=2026-01-01&endDate=2026-01-02'), [0])
+  const one = await app.call('GET', `${path(first)}?status=queued&limit=0`)
+  assert.deepEqual([one.status, one.body.status], [200, 'error'])
+})

@@ -7,6 +7,7 @@ import { readRange } from '../../../kernel/v3/dates.ts'
 import { storable } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice } from '../../../kernel/v3/paging.ts'
 import { unspend } from '../../accounts/usage/spend-sending.ts'
+import type { Status } from '../../messages/model.ts'
 import { listEvents } from '../../messages/queries.ts'
 import {
   type CancelRef,
@@ -15,11 +16,13 @@ import {
   countScheduled,
   type EmailFilter,
   findEmailBody,
+  isScheduled,
   listEmails,
   listScheduled,
+  type ScheduledFilter,
   type ScheduledRef,
 } from './email-queries.ts'
-import { nameInLog } from './event-words.ts'
+import { nameInLog, type ScheduledState, scheduledStates } from './event-words.ts'
 
 type Wanted = {
   email?: string
@@ -83,30 +86,45 @@ export async function cancelWaiting(ctx: Ctx, which: CancelRef): Promise<boolean
   return cancelled.length > 0
 }
 
-const progress: Record<string, 'queued' | 'processed' | 'error'> = {
-  queued: 'queued',
-  held: 'queued',
-  failed: 'error',
-  cancelled: 'error',
+const statusesOf: Record<ScheduledState, Status[]> = {
+  queued: ['queued', 'held'],
+  inProgress: [],
+  processed: ['sent', 'delivered', 'suppressed'],
+  error: ['failed', 'cancelled'],
 }
 
-type Paging = Pick<Wanted, 'limit' | 'offset' | 'sort' | 'cursor'>
+const stateOf = (status: Status) =>
+  scheduledStates.find((state) => statusesOf[state].includes(status)) ?? 'processed'
 
-/** A batch gives a list, a message its state alone. */
-export async function readScheduled(ctx: Ctx, identifier: string, query: Paging) {
+type Paging = Pick<Wanted, 'limit' | 'offset' | 'sort' | 'cursor' | 'startDate' | 'endDate'>
+
+/** A batch gives a list, a message its state alone, whatever else is asked for. */
+export async function readScheduled(
+  ctx: Ctx,
+  identifier: string,
+  query: Paging & { status?: ScheduledState },
+) {
   const [which, { accountId }] = [refOf(identifier), ctx.caller]
-  const { count } = await countScheduled(ctx.db, accountId, which)
-  if (count === 0) throw notFound({ message: 'There is no scheduled email of that messageId or batchId.' })
-  const list = { name: 'v3.scheduled', filter: { identifier }, usual: 100, most: 500 }
-  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
-    listScheduled(ctx.db, accountId, which, slice),
+  const { is_known: isKnown } = await isScheduled(ctx.db, accountId, which)
+  if (!isKnown) throw notFound({ message: 'There is no scheduled email of that messageId or batchId.' })
+  const isBatch = 'batchId' in which
+  const filter: ScheduledFilter = {
+    which,
+    statuses: isBatch && query.status ? statusesOf[query.status] : undefined,
+    range: isBatch ? readRange(query, longestRangeDays) : undefined,
+  }
+  const list = { name: 'v3.scheduled', filter, usual: 100, most: 500 }
+  const { rows, nextCursor } = await pageBySlice(ctx, isBatch ? query : {}, list, (slice) =>
+    listScheduled(ctx.db, accountId, filter, slice),
   )
   const states = rows.map(({ status, created_at, scheduled_at }) => ({
     createdAt: created_at.toISOString(),
     scheduledAt: scheduled_at.toISOString(),
-    status: progress[status] ?? 'processed',
+    status: stateOf(status),
   }))
-  return 'batchId' in which ? { count, batches: states, next_cursor: nextCursor } : (states[0] ?? {})
+  if (!isBatch) return states[0] ?? {}
+  const { count } = await countScheduled(ctx.db, accountId, filter)
+  return { count, batches: states, next_cursor: nextCursor }
 }
 
 function refOf(identifier: string): ScheduledRef {

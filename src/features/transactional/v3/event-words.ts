@@ -40,3 +40,7 @@ export type FilterWord = (typeof filterWords)[number]
 export function wordsFor(filter: FilterWord): ReportWord[] {
   return filter === 'bounces' ? ['hardBounces', 'softBounces'] : [filter]
 }
+
+/** What became of scheduled mail. */
+export const scheduledStates = ['inProgress', 'queued', 'processed', 'error'] as const
+export type ScheduledState = (typeof scheduledStates)[number]
