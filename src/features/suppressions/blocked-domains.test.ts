@@ -83,4 +83,6 @@ test('addresses that bounced are unblocked by themselves, by days, or all; other
   assert.deepEqual(await left({ startDate: '2026-02-01', endDate: '2026-02-28' }), ['three', 'angry'])
   assert.deepEqual(await left({}), ['angry'])
   assert.equal((await call('POST', '/v3/smtp/deleteHardbounces', { startDate: '2026-02-01' })).status, 400)
+  const { status, body } = await call('POST', '/v3/smtp/deleteHardbounces', { contactEmail: 'one' })
+  assert.deepEqual([status, body.message], [400, 'contactEmail must be an email address.'])
 })

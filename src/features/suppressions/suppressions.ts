@@ -75,7 +75,8 @@ type Bounced = { email?: string; since?: Date; until?: Date }
 
 /** Takes the addresses that bounced off the list: one of them, or those of a time. */
 export async function liftBounced(ctx: Ctx, { email, since, until }: Bounced): Promise<void> {
-  const wanted = { email: email && readParam(email), since, until, of: ['hard_bounce', 'soft_bounce_limit'] }
+  const of = ['hard_bounce', 'soft_bounce_limit'] as const
+  const wanted = { email: email && readParam(email, 'contactEmail'), since, until, of }
   await liftSuppressions(ctx.db, ctx.caller.accountId, wanted)
 }
 
@@ -95,8 +96,8 @@ export function pageOfSuppressions(ctx: Ctx, { reason, since, email, limit = 50,
   )
 }
 
-export function readParam(given: string): string {
+export function readParam(given: string, param = 'email'): string {
   const email = normalEmail(given)
   if (email !== undefined) return email
-  throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+  throw invalidParameter({ message: `${param} must be an email address.`, param })
 }
