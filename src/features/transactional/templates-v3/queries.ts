@@ -47,6 +47,14 @@ export function findTemplateRow(db: Db, accountId: string, id: number) {
   )
 }
 
+/** For one that is to be changed: two changes at once would each write the fields that the other left. */
+export function lockTemplateRow(db: Db, accountId: string, id: number) {
+  return db.maybe(
+    Template,
+    sql`select ${columns} from templates where account_id = ${accountId} and id = ${id} for update`,
+  )
+}
+
 type Filter = { isActive?: boolean }
 
 export function listTemplates(db: Db, accountId: string, { isActive }: Filter, slice: Slice) {

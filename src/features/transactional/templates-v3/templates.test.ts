@@ -28,6 +28,25 @@ async function captured(email: string) {
   }, `mail to ${email}`)
 }
 
+test('changes of one template at once are all kept, and it is deleted once', async () => {
+  for (let round = 0; round < 5; round++) {
+    const id = await create({})
+    const changes = [
+      { subject: 'New' },
+      { tag: 'new' },
+      { templateName: 'New' },
+      { toField: 'New' },
+      { replyTo: '' },
+    ]
+    const replies = await Promise.all(changes.map((body) => app.call('PUT', `${base}/${id}`, { body })))
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([204]))
+    const { subject, tag, name, toField, replyTo } = (await app.call('GET', `${base}/${id}`)).body
+    assert.deepEqual([subject, tag, name, toField, replyTo], ['New', 'new', 'New', 'New', ''])
+    const gone = await Promise.all(changes.map(() => app.call('DELETE', `${base}/${id}`)))
+    assert.deepEqual(gone.map(({ status }) => status).sort(), [204, 404, 404, 404, 404])
+  }
+})
+
 describe('templates', () => {
   test('are created, read, changed and deleted', async () => {
     const id = await create({})

@@ -14,6 +14,7 @@ import {
   deleteTemplateRow,
   findTemplateRow,
   insertTemplate,
+  lockTemplateRow,
   type TemplateFields,
   type TemplateRow,
   updateTemplateRow,
@@ -56,7 +57,7 @@ export async function createTemplate(ctx: Ctx, body: TemplateBody): Promise<numb
 }
 
 export async function changeTemplate(ctx: Ctx, id: number, body: TemplateBody): Promise<void> {
-  const found = await readTemplate(ctx, id)
+  const found = orNotFound(await lockTemplateRow(ctx.db, ctx.caller.accountId, id))
   const sender = (await readSender(ctx, body.sender)) ?? found.sender
   const fields = changed(found, body, sender)
   await refuseBadFields(fields)
@@ -64,13 +65,16 @@ export async function changeTemplate(ctx: Ctx, id: number, body: TemplateBody): 
 }
 
 export async function readTemplate(ctx: Ctx, id: number): Promise<TemplateRow> {
-  const found = await findTemplateRow(ctx.db, ctx.caller.accountId, id)
+  return orNotFound(await findTemplateRow(ctx.db, ctx.caller.accountId, id))
+}
+
+function orNotFound(found: TemplateRow | undefined): TemplateRow {
   if (found) return found
   throw notFound({ message: 'Template ID does not exist', param: 'templateId' })
 }
 
 export async function deleteTemplate(ctx: Ctx, id: number): Promise<void> {
-  const found = await readTemplate(ctx, id)
+  const found = orNotFound(await lockTemplateRow(ctx.db, ctx.caller.accountId, id))
   if ((await deleteTemplateRow(ctx.db, ctx.caller.accountId, found.id)) > 0) return
   throw invalidParameter({ message: 'An active template cannot be deleted; set isActive to false first' })
 }
