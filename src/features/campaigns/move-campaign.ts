@@ -6,7 +6,8 @@ import { readSettings } from '../accounts/settings/settings.ts'
 import { refuseBeyondLimits, refuseWithoutRoom } from '../accounts/usage/refuse-without-room.ts'
 import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { type Move, moveCampaign } from './queries.ts'
+import { keepTotal, type Move, moveCampaign } from './queries.ts'
+import { countRecipients } from './recipients-queries.ts'
 import { countIn, lockWaiting } from './sending/campaign-queries.ts'
 import { tellGoesOn } from './sending/tell-interrupted.ts'
 import { countSendable, refuseUnfit, scheduleAt, sendNow, wrongState } from './start-campaign.ts'
@@ -23,6 +24,7 @@ const done: Record<Move, string> = {
 
 export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
   if (to === 'resume') await refuseUnfitToResume(ctx, id)
+  if (to === 'pause' || to === 'cancel') await countBefore(ctx, id)
   if ((await moveCampaign(ctx.db, refOf(ctx, id), to, mover(ctx))) > 0) {
     const ref = { account_id: ctx.caller.accountId, id: String(id) }
     if (to === 'resume' || to === 'cancel') await tellGoesOn(ctx.db, ref, ctx.now)
@@ -30,6 +32,14 @@ export async function move(ctx: Ctx, id: number, to: Move): Promise<void> {
   }
   const { status } = await readCampaign(ctx, id)
   throw wrongState(status, done[to])
+}
+
+/** Stopped before its recipients are written down, it goes on telling how many they are. */
+async function countBefore(ctx: Ctx, id: number): Promise<void> {
+  const { status, frozen_at, started_at, total, recipients } = await holdCampaign(ctx, id)
+  if (status !== 'in_process' || frozen_at !== null || total !== null) return
+  const counts = await countRecipients(ctx.db, ctx.caller.accountId, recipients, started_at ?? undefined)
+  await keepTotal(ctx.db, refOf(ctx, id), counts.total)
 }
 
 /** Going on is sending, too: the key that asks for it must be allowed to, and what it asks for must still be there. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../kernel/db.ts'
 import { type Progress, progressOf, readCounts } from '../messages/counts/read-counts.ts'
-import { type CampaignRow, inForce } from './campaign-row.ts'
+import { type CampaignRow, inForce, type Status } from './campaign-row.ts'
 import type { CampaignRef } from './queries.ts'
 import { countRecipients } from './recipients-queries.ts'
 
@@ -17,11 +17,22 @@ export async function countListed(db: Db, { accountId, id }: CampaignRef, state:
   return progressOf(counts)[state] - progressOf(counts, 'erased')[state]
 }
 
-/** Until those whom a send is for are written down, all of them wait: nobody is to take it for finished. */
+const states: Partial<Record<Status, keyof Progress>> = {
+  in_process: 'queued',
+  suspended: 'held',
+  cancelled: 'cancelled',
+}
+
+/** Until those whom a send is for are written down, all of them wait, or stopped, as the campaign did. */
 export async function progressFrom(db: Db, campaign: CampaignRow): Promise<Progress> {
-  const { account_id: accountId, id, recipients, frozen_at, started_at } = campaign
+  const { account_id: accountId, id, frozen_at } = campaign
   const counted = await readProgress(db, { accountId, id })
-  if (inForce(campaign) !== 'in_process' || frozen_at !== null || counted.total > 0) return counted
-  const { total } = await countRecipients(db, accountId, recipients, started_at ?? undefined)
-  return { ...counted, queued: total, total }
+  const state = states[inForce(campaign) ?? 'draft']
+  if (!state || frozen_at !== null || counted.total > 0) return counted
+  const total = campaign.total ?? (state === 'queued' ? await countStarted(db, campaign) : 0)
+  return { ...counted, [state]: total, total }
+}
+
+async function countStarted(db: Db, { account_id, recipients, started_at }: CampaignRow): Promise<number> {
+  return (await countRecipients(db, account_id, recipients, started_at ?? undefined)).total
 }

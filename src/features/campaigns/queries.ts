@@ -143,7 +143,7 @@ export function updateCampaign(db: Db, { accountId, id }: CampaignRef, one: Camp
            reply_to = ${one.reply_to}, to_field = ${one.to_field}, tag = ${one.tag},
            params = ${JSON.stringify(one.params)}, recipients = ${JSON.stringify(one.recipients)},
            ab_test = ${one.ab_test && JSON.stringify(one.ab_test)}, extras = ${JSON.stringify(one.extras)},
-           modified_at = ${at}
+           total = null, modified_at = ${at}
      where account_id = ${accountId}
        and id = ${id}
        and (status in ('draft', 'queued') or ${nothingYet})`)
@@ -172,14 +172,23 @@ export function deleteCampaign(db: Db, { accountId, id }: CampaignRef) {
 
 type Starter = { keyId: string; mode: 'live' | 'test'; at: Date }
 
-export function startCampaign(db: Db, { accountId, id }: CampaignRef, { keyId, mode, at }: Starter) {
+/** `total`: how many it is for, until they are written down. */
+export function startCampaign(
+  db: Db,
+  { accountId, id }: CampaignRef,
+  { keyId, mode, at, total }: Starter & { total: number },
+) {
   return db.run(sql`
     update campaigns
        set status = 'in_process', started_at = ${at}, key_id = ${keyId}, mode = ${mode}, frozen_at = null,
-           held_reason = null
+           total = ${total}, held_reason = null
      where account_id = ${accountId}
        and id = ${id}
        and status in ('draft', 'queued')`)
+}
+
+export function keepTotal(db: Db, { accountId, id }: CampaignRef, total: number) {
+  return db.run(sql`update campaigns set total = ${total} where account_id = ${accountId} and id = ${id}`)
 }
 
 export function scheduleCampaign(

@@ -74,6 +74,43 @@ describe('an interrupted campaign', () => {
     assert.equal((await call(key, 'DELETE', `${base}/${id}`)).status, 204)
   })
 
+  test('tells of its recipients from its start, and lists them when it was cancelled before they were written', async () => {
+    const { key, id, post } = await ready()
+    const progressOf = async () => {
+      const { progress } = (await call(key, 'GET', `${base}/${id}`)).body
+      const { recipients } = (await call(key, 'GET', `/api/v1/campaigns/${id}/stats`)).body
+      assert.equal(recipients, progress.total)
+      return Object.fromEntries(Object.entries(progress).filter(([, count]) => count !== 0))
+    }
+    await post('schedule', { scheduledAt: new Date(Date.now() - 60_000).toISOString() })
+    await run('start')
+    assert.deepEqual(await progressOf(), { queued: 2, total: 2 })
+    await post('pause')
+    assert.deepEqual(await progressOf(), { held: 2, total: 2 })
+    await post('resume')
+    await post('cancel')
+    assert.deepEqual(await progressOf(), { cancelled: 2, total: 2 })
+    await run('freeze', 'follow', 'feed')
+    assert.deepEqual(await progressOf(), { cancelled: 2, total: 2 })
+    const listed = (await call(key, 'GET', `${base}/${id}/recipients?status=cancelled`)).body
+    assert.deepEqual([listed.count, listed.recipients.length], [2, 2])
+    assert.equal((await call(key, 'DELETE', `${base}/${id}`)).status, 204)
+  })
+
+  test('that was changed since is for whom it names when it goes on', async () => {
+    const { key, listId, id, post } = await ready()
+    const total = async () => (await call(key, 'GET', `${base}/${id}`)).body.progress.total
+    await post('sendNow', { confirm: true })
+    await post('pause')
+    assert.equal(await total(), 2)
+    await call(key, 'PUT', `${base}/${id}`, { subject: 'Mended' })
+    await addContact(key, listId, 'cleo')
+    assert.equal((await post('resume')).status, 204)
+    assert.equal(await total(), 3)
+    await run('freeze')
+    assert.equal(await total(), 3)
+  })
+
   test('that had no room says so in a notice, and goes on by a key that has', async () => {
     const { accountId, key, listId, id } = await ready()
     const { key: narrow } = await app.makeKey({ dailyCap: 3 }, accountId)

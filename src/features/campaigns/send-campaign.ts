@@ -42,7 +42,7 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
     const noRoom = isNow ? await findNoRoom(ctx, recipients.sendable) : undefined
     refuseUnconfirmed(asked.confirm === true, recipients, noRoom)
     if (noRoom) throw noRoom
-    if (isNow) await start(ctx, campaign)
+    if (isNow) await start(ctx, campaign, recipients)
     else await scheduleAt(ctx, campaign, asked.scheduled_at)
     const status = isNow ? ('in_process' as const) : ('queued' as const)
     return { campaign_id: Number(campaign.id), status, recipients }

@@ -79,12 +79,16 @@ export async function sendNow(ctx: Ctx, campaign: CampaignRow, isConfirmed: bool
   const noRoom = await findNoRoom(ctx, counts.sendable)
   refuseUnconfirmed(isConfirmed || provider_compatibility, counts, noRoom)
   if (noRoom) throw noRoom
-  await start(ctx, campaign)
+  await start(ctx, campaign, counts)
 }
 
-export async function start(ctx: Ctx, { id, status }: CampaignRow): Promise<void> {
+export async function start(
+  ctx: Ctx,
+  { id, status }: CampaignRow,
+  { total }: RecipientCounts,
+): Promise<void> {
   const { accountId, keyId, mode } = ctx.caller
-  if ((await startCampaign(ctx.db, { accountId, id }, { keyId, mode, at: ctx.now })) === 0)
+  if ((await startCampaign(ctx.db, { accountId, id }, { keyId, mode, at: ctx.now, total })) === 0)
     throw wrongState(status, 'sent')
 }
 

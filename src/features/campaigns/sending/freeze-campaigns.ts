@@ -29,18 +29,22 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   if (!campaign) return
   const recipients = await resolveRecipients(tx, ref.account_id, campaign.recipients)
   const missing = missingFrom(recipients)
-  if (missing) {
-    await suspend(tx, ref, missing)
-    return tellInterrupted(tx, ref, missing, now)
-  }
+  if (missing && campaign.in_force === 'in_process') return interrupt(tx, ref, missing, now)
   const domain = domainOf(campaign.sender.email)
   const { total, waiting } = await insertRecipients(tx, { campaign, recipients, domain, at: now })
   const current = await lockWaiting(tx, ref)
   // It was paused and changed meanwhile: what was made is not what is asked for any more.
   if (!current || current.modified_at.getTime() !== campaign.modified_at.getTime())
     throw new Error('the campaign was changed while its recipients were frozen')
-  await markFrozen(tx, ref, { total, at: now })
+  await markFrozen(tx, campaign, { total, at: now })
   if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting, now)
+}
+
+async function interrupt(tx: Db, ref: Ref, reason: string, now: Date): Promise<void> {
+  const campaign = await lockWaiting(tx, ref)
+  if (campaign?.in_force !== 'in_process') return
+  await suspend(tx, ref, reason)
+  await tellInterrupted(tx, ref, reason, now)
 }
 
 function missingFrom({ missing }: ResolvedRecipients): string | undefined {

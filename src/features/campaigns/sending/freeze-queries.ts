@@ -8,7 +8,12 @@ import { type Recipients, type ResolvedRecipients, recipientRows } from '../reci
 import { Ref } from './campaign-queries.ts'
 import { lacksFile } from './file-queries.ts'
 
-/** Of those with a file, only where it is there. */
+/** One that was cancelled in the meantime had its recipients nevertheless: they are told of as such. */
+const isUnfrozen = sql`
+  c.frozen_at is null
+       and (c.in_force = 'in_process' or (c.in_force = 'cancelled' and c.total is not null))`
+
+/** Of those with a file, only where it is there; what is cancelled needs none. */
 export function listUnfrozen(db: Db) {
   return db.many(
     Ref,
@@ -16,7 +21,8 @@ export function listUnfrozen(db: Db) {
     -- all accounts: the job serves them all
     select account_id, id
       from campaigns c
-     where in_force = 'in_process' and frozen_at is null and not ${lacksFile}
+     where ${isUnfrozen}
+       and (c.in_force = 'cancelled' or not ${lacksFile})
      order by id`,
   )
 }
@@ -32,6 +38,7 @@ export function takeFreezing(db: Db, { id }: Ref) {
 }
 
 export type UnfrozenRow = Ref & {
+  in_force: string
   sender: { email: string; name?: string }
   subject: string
   tag: string | null
@@ -46,6 +53,7 @@ export type UnfrozenRow = Ref & {
 const Unfrozen = row<UnfrozenRow>({
   account_id: text,
   id: text,
+  in_force: text,
   sender: json(),
   subject: text,
   tag: maybe(text),
@@ -61,12 +69,11 @@ export function findUnfrozen(db: Db, { account_id, id }: Ref) {
   return db.maybe(
     Unfrozen,
     sql`
-    select account_id, id, sender, subject, tag, recipients, ab_test, key_id, mode, started_at, modified_at
-      from campaigns
+    select account_id, id, in_force, sender, subject, tag, recipients, ab_test, key_id, mode, started_at, modified_at
+      from campaigns c
      where account_id = ${account_id}
        and id = ${id}
-       and in_force = 'in_process'
-       and frozen_at is null`,
+       and ${isUnfrozen}`,
   )
 }
 
@@ -82,6 +89,7 @@ type Freezing = { campaign: UnfrozenRow; recipients: ResolvedRecipients; domain:
 export function insertRecipients(db: Db, { campaign, recipients, domain, at }: Freezing) {
   const { account_id, id, sender, tag } = campaign
   const ms = at.getTime()
+  const isCancelled = sql`${campaign.in_force}::text = 'cancelled'`
   // This work comes later than the start; who joined a list in between is not among those who were asked for.
   const rows = recipientRows(account_id, recipients, campaign.started_at ?? at)
   return db.one(
@@ -92,12 +100,13 @@ export function insertRecipients(db: Db, { campaign, recipients, domain, at }: F
         (id, account_id, key_id, status, source, mode, stream, sender, sender_name, recipient, subject, tag, tags,
          campaign_id, list_id, consent_source, variant, held_reason, message_id, created_at)
       select id, ${account_id}::bigint, ${campaign.key_id}::uuid,
-             case when is_blocked then 'suppressed' when variant = 'R' then 'held' else 'queued' end,
+             case when is_blocked then 'suppressed' when ${isCancelled} then 'cancelled'
+                  when variant = 'R' then 'held' else 'queued' end,
              'campaign', ${campaign.mode}::text, 'marketing', ${sender.email}::text, ${sender.name ?? null}::text,
              email, ${subjectOf(campaign)}, ${tag}::text,
              case when ${tag}::text is not null then array[${tag}::text] end,
              ${id}::bigint, list_id, consent_source, variant,
-             case when variant = 'R' then ${waitsForWinner}::text end,
+             case when variant = 'R' and not ${isCancelled} then ${waitsForWinner}::text end,
              '<' || replace(id::text, '-', '') || ${`@${domain}>`}::text,
              ${at}::timestamptz
         from (select r.*, ordered_uuid(${ms}::bigint, n) as id
@@ -163,13 +172,17 @@ function withVariants({ id, ab_test }: UnfrozenRow, rows: Sql): Sql {
               from (${judged}) r) r`
 }
 
-/** Its messages are as a running campaign's are to be; where it is interrupted by now, they are to follow. */
-export function markFrozen(db: Db, { account_id, id }: Ref, { total, at }: { total: number; at: Date }) {
+/** Its messages are as the campaign was when it was read; where it is in another state by now, they are to follow. */
+export function markFrozen(
+  db: Db,
+  { account_id, id, in_force }: UnfrozenRow,
+  { total, at }: { total: number; at: Date },
+) {
   return db.run(sql`
     update campaigns
        set frozen_at = ${at},
            total = ${total},
-           followed = case when in_force = 'in_process' then in_force end
+           followed = case when in_force = ${in_force} then in_force end
      where account_id = ${account_id}
        and id = ${id}`)
 }
