@@ -1,5 +1,6 @@
 // The route of a message as a page.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { testToken } from '../../features/campaigns/links.ts'
 import { type Mirror, readMirror } from '../../features/campaigns/mirror.ts'
 import { recordVisit } from '../../features/campaigns/record-visit.ts'
 import type { LinkSource } from '../../features/campaigns/send-test.ts'
@@ -7,7 +8,7 @@ import type { Gates } from '../../gates/gates.ts'
 import { asRefusal } from '../../gates/reply.ts'
 import { statusOf } from '../../kernel/refusal.ts'
 import { closedHeaders } from '../pages/html.ts'
-import { answerFailed, answerMissing } from '../pages/pages.ts'
+import { answerFailed, answerMissing, answerTest } from '../pages/pages.ts'
 import { refusalOfFramework } from './errors.ts'
 import { visitOf } from './tracking.ts'
 import { sendPage } from './unsubscribe.ts'
@@ -46,6 +47,7 @@ export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Pro
       return sendPage(reply, answerFailed(request.headers, statusOf(refusal.declaration.kind, 'own')))
     })
     scope.get<{ Params: { token: string } }>('/mirror/:token', async (request, reply) => {
+      if (request.params.token === testToken) return sendPage(reply, answerTest(request.headers))
       const mirror = await readMirror(gates.db, needs, request.params.token)
       if (!mirror) return sendPage(reply, answerMissing(request.headers))
       await keepVisit(gates, mirror, request)

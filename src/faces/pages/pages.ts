@@ -72,6 +72,10 @@ export function answerMissing(headers: PageRequest['headers']): PageAnswer {
   return missingPage(textsOf(headers))
 }
 
+export function answerTest(headers: PageRequest['headers']): PageAnswer {
+  return testPage(textsOf(headers))
+}
+
 export function answerFailed(headers: PageRequest['headers'], status: number): PageAnswer {
   return failedPage(textsOf(headers), status)
 }

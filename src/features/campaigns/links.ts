@@ -26,6 +26,9 @@ type Shared = Pick<Of, 'accountId' | 'campaignId'>
 /** For nobody: a test or a preview must not take its reader off anything. */
 export const testLinks = (needs: LinkNeeds, of: Shared) => nobodysLinks(needs, of, testToken)
 
+/** Where there is no campaign yet, its page is one that says so. */
+export const testMirror = (baseUrl: string) => `${baseUrl}/mirror/${testToken}`
+
 /** For whoever reads what was sent to others. */
 export const sharedLinks = (needs: LinkNeeds, of: Shared) => nobodysLinks(needs, of, sharedToken)
 

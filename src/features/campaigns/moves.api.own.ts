@@ -29,6 +29,11 @@ export const listCampaignsOwn = operation({
       status: words(statuses),
       subject: Type.String(),
       scheduled_at: orNull(Time),
+      held_reason: orNull(
+        Type.String({
+          description: 'Why it is suspended, where nobody asked for it; mend it, then resume it',
+        }),
+      ),
       created_at: Time,
       recipients: Type.Integer({ description: '0 until its sending has begun' }),
       sent: Count,

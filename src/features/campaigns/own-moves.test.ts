@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from '../../kernel/sql.ts'
-import { addMessage, app, base, call, create, put, shop, shown } from './fixtures/campaigns.ts'
+import { addMessage, app, base, call, create, db, put, shop, shown } from './fixtures/campaigns.ts'
+import { jobsOf } from './sending/fixtures/campaigns.ts'
 
 const own = '/api/v1/campaigns'
 const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
@@ -26,7 +27,7 @@ describe('the list of campaigns', () => {
     assert.ok(Date.parse(created_at))
     const figures = { recipients: 0, sent: 0, delivered: 0 }
     const facts = { id: draft, name: 'Later', status: 'draft', subject: 'Soon', scheduled_at: null }
-    assert.deepEqual(row, { ...facts, ...figures })
+    assert.deepEqual(row, { ...facts, ...figures, held_reason: null })
     const { data: queued } = await list('?status=queued')
     assert.deepEqual([queued.length, queued[0].id, queued[0].scheduled_at], [1, id, inAnHour])
     const first = await list('?limit=1')
@@ -45,6 +46,21 @@ describe('the list of campaigns', () => {
     assert.deepEqual([counted.sent, counted.delivered], [stats.sent, stats.delivered])
     assert.deepEqual([counted.sent, counted.delivered], [3, 2])
   })
+})
+
+test('the list of campaigns tells why one was interrupted, and the first subject of an A/B test', async () => {
+  const { key, listId } = await shop()
+  const ab = { abTesting: true, subjectA: 'One', subjectB: 'Two', splitRule: 50, subject: undefined }
+  const id = await create(key, { ...ab, recipients: { listIds: [listId] } })
+  assert.equal((await call(key, 'POST', `${base}/${id}/sendNow`, { confirm: true })).status, 204)
+  await call(key, 'DELETE', `/v3/contacts/lists/${listId}`)
+  await jobsOf(db)('freeze')
+  const [row] = (await call(key, 'GET', `${own}?status=suspended`)).body.data
+  assert.deepEqual([row.id, row.subject], [id, 'One'])
+  assert.equal(row.held_reason, (await shown(key, id)).heldReason)
+  assert.match(row.held_reason, new RegExp(`list ${listId}`))
+  const { error } = (await call(key, 'POST', `${own}/${id}/resume`)).body
+  assert.deepEqual([error.code, error.param], ['invalid_parameter', 'id'])
 })
 
 async function addCounts(accountId: string, id: number): Promise<void> {
@@ -98,6 +114,7 @@ describe('the moves of the own namespace', () => {
       for (const move of refused) {
         const { status, body } = await post(move, move === 'cancel' ? {} : undefined)
         assert.deepEqual([status, body.error.code, body.error.retryable], [409, 'conflict', false])
+        assert.equal(body.error.param, 'id')
         assert.match(body.error.message, new RegExp(`is ${state} and cannot be`))
         assert.match(body.error.hint, /campaign\.list/)
         assert.doesNotMatch(body.error.hint, /\/v3\//)
@@ -110,8 +127,10 @@ describe('the moves of the own namespace', () => {
     const [mine, theirs] = [await scheduled(), await scheduled()]
     for (const move of ['pause', 'resume', 'cancel']) {
       const body = move === 'cancel' ? { confirm: true } : undefined
-      for (const id of [theirs.id, 999_999_999])
-        assert.equal((await call(mine.key, 'POST', `${own}/${id}/${move}`, body)).status, 404)
+      for (const id of [theirs.id, 999_999_999]) {
+        const reply = await call(mine.key, 'POST', `${own}/${id}/${move}`, body)
+        assert.deepEqual([reply.status, reply.body.error.param], [404, 'id'])
+      }
     }
     await theirs.is('queued')
     await mine.post('pause')

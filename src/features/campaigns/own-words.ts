@@ -13,9 +13,11 @@ const ownNames: Record<string, string> = {
 
 /** What is wrong with something that was named by its number is a fault of the number that was given. */
 function fieldOf(asked: object, told: string | undefined): string | undefined {
+  if (told !== undefined && Object.hasOwn(asked, told)) return told
   const name = told && (ownNames[told] ?? told)
   if (name === undefined || name === 'confirm' || Object.hasOwn(asked, name)) return name
-  if (Object.hasOwn(asked, 'campaign_id')) return 'campaign_id'
+  const number = ['campaign_id', 'id'].find((one) => Object.hasOwn(asked, one))
+  if (number !== undefined) return number
   return name === 'html' && Object.hasOwn(asked, 'template_id') ? 'template_id' : name
 }
 
@@ -25,10 +27,13 @@ export async function inOwnWords<T>(asked: object, work: () => Promise<T>): Prom
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { declaration, told } = error
-    const message = error.message.replaceAll(
-      /\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g,
-      (name) => ownNames[name] ?? name,
-    )
-    throw new Refusal(declaration, { ...told, message, param: fieldOf(asked, told.param) })
+    const inOwn = { message: wordsOf(error.message), param: fieldOf(asked, told.param) }
+    const details = told.details?.map(({ code, message, param }) => {
+      return { code, message: wordsOf(message), param: fieldOf(asked, param) }
+    })
+    throw new Refusal(declaration, { ...told, ...inOwn, details })
   }
 }
+
+const wordsOf = (message: string) =>
+  message.replaceAll(/\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g, (name) => ownNames[name] ?? name)

@@ -11,6 +11,7 @@ import { contentMissing } from '../messages/refusals.ts'
 import { missingVariables } from '../messages/templates/compile.ts'
 import { refuseBadTemplate, refusingFaults } from '../transactional/v3/render.ts'
 import type { CampaignRow } from './campaign-row.ts'
+import { testMirror } from './links.ts'
 import { templateOf } from './read-content.ts'
 import { type CampaignContent, compileCampaign, renderCampaign, scopeOf } from './render-campaign.ts'
 import { type LinkSource, testLinksOf } from './send-test.ts'
@@ -25,12 +26,15 @@ export type PreviewAsked = {
   params?: Record<string, unknown>
 }
 
+const noCampaign = '0'
+
 type Shown = Pick<CampaignRow, 'subject' | 'html'> & Partial<CampaignContent>
 
 export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource) {
   const { content, person } = await readAsked(ctx, asked)
   const compiled = compileCampaign(content, await attributeNames(ctx.db, ctx.caller.accountId))
   const links = await testLinksOf(source, content)
+  if (content.id === noCampaign) links.mirror = testMirror(source.baseUrl)
   const recipient = { ...person, links }
   const { subject, html, text } = await refusingFaults('html', () => renderCampaign(compiled, recipient))
   const scope = scopeOf(content, recipient)
@@ -66,7 +70,7 @@ async function contentOf(ctx: Ctx, asked: PreviewAsked): Promise<Shown> {
 
 function contentWith({ caller }: Ctx, { subject, params }: PreviewAsked, given: Shown): CampaignContent {
   return {
-    id: '0',
+    id: noCampaign,
     preview_text: '',
     text: null,
     sender: { email: 'preview@posthorn.invalid' },

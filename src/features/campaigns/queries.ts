@@ -56,7 +56,7 @@ export function listCampaigns(db: Db, accountId: string, { filter, slice, withHt
 
 type BriefRow = Pick<
   CampaignRow,
-  'id' | 'name' | 'status' | 'subject' | 'scheduled_at' | 'created_at' | 'total'
+  'id' | 'name' | 'status' | 'subject' | 'scheduled_at' | 'created_at' | 'total' | 'held_reason'
 >
 
 const Brief = row<BriefRow>({
@@ -67,16 +67,18 @@ const Brief = row<BriefRow>({
   scheduled_at: maybe(time),
   created_at: time,
   total: maybe(int),
+  held_reason: maybe(text),
 })
 
 type BriefFilter = { status?: Status; after?: string; limit: number }
 
-/** Newest first, without what they say. */
+/** Newest first, without what they say; an A/B test by its first subject. */
 export function listBriefly(db: Db, accountId: string, { status, after, limit }: BriefFilter) {
   return db.many(
     Brief,
     sql`
-    select id, name, status, subject, scheduled_at, created_at, total
+    select id, name, status, coalesce(ab_test ->> 'subjectA', subject) as subject, scheduled_at, created_at, total,
+           held_reason
       from campaigns
      where account_id = ${accountId}
        ${when(status, (one) => sql`and status = ${one}`)}

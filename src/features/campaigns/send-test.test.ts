@@ -124,6 +124,11 @@ describe('campaign.preview', async () => {
     const plain = await call(key, 'POST', path, { html: '{{ contact.FIRSTNAME }}{{ unsubscribe }}' })
     assert.deepEqual([plain.body.html, plain.body.subject], ['http://test/u/test', ''])
     assert.deepEqual(plain.body.missing_variables, ['contact.FIRSTNAME'])
+    const mirror = await call(key, 'POST', path, { html: '{{ mirror }}{{ unsubscribe }}' })
+    assert.equal(mirror.body.html, 'http://test/mirror/testhttp://test/u/test')
+    const page = await idle.call('GET', '/mirror/test', { key: null })
+    assert.equal(page.status, 200)
+    assert.match(page.text, /part of a test/)
   })
 
   test('shows a campaign and a template', async () => {
@@ -165,9 +170,12 @@ describe('campaign.preview', async () => {
       const reply = await call(key, 'POST', path, asked)
       assert.deepEqual([reply.status, reply.body.error?.code], [status, code], JSON.stringify(asked))
     }
-    const blamed = async (asked: object) => (await call(key, 'POST', path, asked)).body.error.param
-    assert.equal(await blamed({ campaign_id: id }), 'campaign_id')
-    assert.equal(await blamed({ template_id: 999_999 }), 'template_id')
+    const blamed = async (asked: object) => {
+      const { param, details } = (await call(key, 'POST', path, asked)).body.error
+      return [param, details[0].param]
+    }
+    assert.deepEqual(await blamed({ campaign_id: id }), ['campaign_id', 'campaign_id'])
+    assert.deepEqual(await blamed({ template_id: 999_999 }), ['template_id', 'template_id'])
     const several = await call(key, 'POST', path, { contact: 'bob' })
     assert.equal(several.body.error.details.length, 2)
   })
