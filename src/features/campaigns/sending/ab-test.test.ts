@@ -57,6 +57,9 @@ describe('an A/B test', () => {
     const list = await makeList(db, me, people(30))
     const id = await makeCampaign(db, me, { recipients: { listIds: [list] }, abTest: clickTest })
     await run('freeze', 'feed')
+    await claim(id, 12)
+    await settleClaimed(id, 'sent')
+    await run('winner')
     const happened = (type: string, variant: string, classification: string, count: number) =>
       db.run(sql`
         insert into message_events (id, account_id, message_id, type, at, data)
@@ -86,6 +89,29 @@ describe('an A/B test', () => {
       ]),
       'That queued',
     )
+  })
+
+  test('lasts from when both versions are out, however long it was interrupted before', async () => {
+    const me = await owner()
+    const list = await makeList(db, me, people(10))
+    const id = await makeCampaign(db, me, {
+      recipients: { listIds: [list] },
+      abTest: { ...abTest, splitRule: 10 },
+    })
+    const after = (hours: number) => jobsOf(db, () => new Date(Date.now() + hours * 3_600_000))
+    await run('freeze', 'feed', 'winner')
+    await pause(db, id)
+    await run('follow', 'winner')
+    await resume(db, id)
+    await after(5)('winner', 'follow', 'feed', 'winner')
+    assert.deepEqual((await progress(db, id)).counts, { queued: 2, held: 8 })
+    await claim(id, 2)
+    await settleClaimed(id, 'sent')
+    await after(5)('winner', 'follow', 'feed')
+    await after(6.9)('winner', 'follow', 'feed')
+    assert.deepEqual((await progress(db, id)).counts, { sent: 2, held: 8 })
+    await after(7.1)('winner', 'follow', 'feed')
+    assert.deepEqual((await progress(db, id)).counts, { sent: 2, queued: 8 })
   })
 
   test('by clicks leaves robots out, and even is A', async () => {

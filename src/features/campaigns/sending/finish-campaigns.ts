@@ -1,7 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { hasAny, listFinished, lockFree, markSent, type Ref } from './campaign-queries.ts'
 import { deleteFile } from './file-queries.ts'
-import { findWinner, listUndecided, setWinner } from './winner-queries.ts'
+import { findWinner, listUndecided, markTested, setWinner } from './winner-queries.ts'
 
 /** A campaign is sent when nothing of it is left; what waits for a retry keeps it going. */
 export async function finishCampaigns(db: Db, now: Date): Promise<void> {
@@ -17,6 +17,7 @@ async function finishCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
 }
 
 export async function decideTests(db: Db, now: Date, stopping: AbortSignal): Promise<void> {
+  await markTested(db, now)
   for (const ref of await listUndecided(db, now)) await db.patiently((tx) => decideTest(tx, ref), stopping)
 }
 

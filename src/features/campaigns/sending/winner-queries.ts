@@ -5,6 +5,28 @@ import { json, row } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { Ref } from './campaign-queries.ts'
 
+/**
+ * Those of whose test everything has been tried once: its time begins. Not at the start of the campaign, which can be
+ * interrupted before, and not at the last retry, which may be days later.
+ */
+export function markTested(db: Db, now: Date) {
+  return db.run(sql`
+    -- all accounts: the job serves them all
+    update campaigns c
+       set tested_at = ${now}
+     where c.in_force = 'in_process'
+       and c.followed = 'in_process'
+       and c.winner is null
+       and c.tested_at is null
+       and (c.ab_test ->> 'splitRule')::int < 50
+       and not exists (select 1
+                         from messages m
+                        where m.account_id = c.account_id
+                          and m.campaign_id = c.id
+                          and m.status = 'queued'
+                          and m.attempts = 0)`)
+}
+
 /** Those whose test has lasted long enough. */
 export function listUndecided(db: Db, now: Date) {
   return db.many(
@@ -17,7 +39,7 @@ export function listUndecided(db: Db, now: Date) {
        and frozen_at is not null
        and winner is null
        and (ab_test ->> 'splitRule')::int < 50
-       and started_at + make_interval(hours => coalesce((ab_test ->> 'winnerDelay')::int, 1)) <= ${now}
+       and tested_at + make_interval(hours => coalesce((ab_test ->> 'winnerDelay')::int, 1)) <= ${now}
      order by id`,
   )
 }
