@@ -28,14 +28,20 @@ export function normalEmail(given: string): string | undefined {
 // What the converter would give back as it is: converting is dear, and nearly all domains look like this.
 const plain = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}[a-z]{2,20}$/
 
+// The converter reads a host out of an address, and a number as the address of a machine: what only resembles a
+// domain would pass for another one.
+const notOfNames = /[/\\?#:@%\s]/
+const number = /^\d+$/
+
 /** Lower case and ASCII; undefined when it is no domain name with at least two labels. */
 export function normalDomain(given: string): string | undefined {
   if (plain.test(given)) return given.length <= 253 ? given : undefined
+  if (notOfNames.test(given)) return undefined
   const ascii = domainToASCII(given.replace(/\.$/, '')).toLowerCase()
   const labels = ascii.split('.')
-  return labels.length > 1 && ascii.length <= 253 && labels.every((part) => label.test(part))
-    ? ascii
-    : undefined
+  const isNamed =
+    labels.length > 1 && labels.every((part) => label.test(part)) && !number.test(labels.at(-1) ?? '')
+  return isNamed && ascii.length <= 253 ? ascii : undefined
 }
 
 /** The ways in which it may stand in a text: an international domain also has a form that people read. */
