@@ -120,7 +120,8 @@ export const updateReplyV3 = operation({
   summary: 'Change the classification or the state of a reply',
   description:
     'A classification that is given stays. unsubscribe suppresses the person in the whole account and ends their ' +
-    'sequences; another one in its place lifts the suppression that this reply brought about, and no other.',
+    'sequences; another one in its place lifts the suppression that this reply brought about, and no other. refusal ' +
+    'ends the sequences of the person too, and so does interested where the sequence has stopOnReply.',
   params,
   body: closed({
     classification: Type.Optional(

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { stopProspect } from '../enrollments/stop-enrollments.ts'
 import type { Classification } from '../reading/classify.ts'
+import { stopsOnReply } from '../sequences/queries.ts'
 import { leaveAlone, takeBack } from './effects.ts'
 import { findReply, type ReplyRow, updateReply } from './reply-queries.ts'
 
@@ -36,7 +37,10 @@ async function correct(ctx: Ctx, reply: ReplyRow, classification: Classification
     return [...reply.suppressed, ...suppressed]
   }
   await takeBack(ctx.db, { accountId, id: reply.id }, reply.suppressed)
-  if (classification === 'refusal' && prospectId !== null)
-    await stopProspect(ctx.db, { accountId, prospectId }, 'refused', ctx.now)
+  if (prospectId === null) return []
+  if (classification === 'refusal') await stopProspect(ctx.db, { accountId, prospectId }, 'refused', ctx.now)
+  // It was taken for a machine's, and is a person's answer after all.
+  if (classification === 'interested' && (await stopsOnReply(ctx.db, accountId, reply.sequence_id)))
+    await stopProspect(ctx.db, { accountId, prospectId }, 'replied', ctx.now)
   return []
 }

@@ -92,6 +92,21 @@ describe('the inbox', () => {
     assert.equal((await outreach.enrolment(other)).reason, 'refused')
   })
 
+  test('an absence that was an answer after all ends the sequences, where an answer does', async () => {
+    const absence = { kind: 'automatic', classification: 'absence' } as const
+    const written = await outreach.writeTo(mailbox)
+    const other = await outreach.writeTo(mailbox, { email: written.email })
+    const id = await outreach.makeReply(written, absence)
+    await change(id, { state: 'read' })
+    assert.equal((await outreach.enrolment(written)).state, 'active')
+    await change(id, { classification: 'interested' })
+    assert.equal((await outreach.enrolment(written)).reason, 'replied')
+    assert.equal((await outreach.enrolment(other)).reason, 'replied')
+    const patient = await outreach.writeTo(mailbox, { stopOnReply: false })
+    await change(await outreach.makeReply(patient, absence), { classification: 'interested' })
+    assert.equal((await outreach.enrolment(patient)).state, 'active')
+  })
+
   test('bad changes are refused, empty ones change nothing', async () => {
     const id = await outreach.makeReply(await outreach.writeTo(mailbox))
     for (const body of [{ classification: 'maybe' }, { state: 'gone' }, { state: 7 }])

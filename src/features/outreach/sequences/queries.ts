@@ -145,3 +145,15 @@ export function unplanSequence(db: Db, { accountId, id }: SequenceRef) {
        set planned_at = null, mailbox_id = case when next_step = 0 then null else mailbox_id end
      where account_id = ${accountId} and sequence_id = ${id} and planned_at is not null`)
 }
+
+const Stops = row<{ stop_on_reply: boolean }>({ stop_on_reply: bool })
+
+/** A sequence that is gone stops nothing; its enrolments are gone as well. */
+export async function stopsOnReply(db: Db, accountId: string, sequenceId: string | null): Promise<boolean> {
+  if (sequenceId === null) return true
+  const found = await db.maybe(
+    Stops,
+    sql`select stop_on_reply from outreach_sequences where account_id = ${accountId} and id = ${sequenceId}`,
+  )
+  return found?.stop_on_reply ?? true
+}

@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
-import { bool, maybe, row, text } from '../../../kernel/row.ts'
+import { maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
 export type ThreadRow = {
@@ -54,16 +54,4 @@ export function findByDomain(db: Db, { accountId, mailboxId, since }: Wanted, do
      order by id desc
      limit 50`,
   )
-}
-
-const Stops = row<{ stop_on_reply: boolean }>({ stop_on_reply: bool })
-
-/** A sequence that is gone stops nothing; its enrolments are gone as well. */
-export async function stopsOnReply(db: Db, accountId: string, sequenceId: string | null): Promise<boolean> {
-  if (sequenceId === null) return true
-  const found = await db.maybe(
-    Stops,
-    sql`select stop_on_reply from outreach_sequences where account_id = ${accountId} and id = ${sequenceId}`,
-  )
-  return found?.stop_on_reply ?? true
 }

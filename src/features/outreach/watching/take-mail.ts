@@ -4,8 +4,8 @@ import { postponeEnrollment, stopProspect } from '../enrollments/stop-enrollment
 import { leaveAlone } from '../inbox/effects.ts'
 import { insertReply, keepSuppressed } from '../inbox/reply-queries.ts'
 import { type Reading, readMessage } from '../reading/read-message.ts'
+import { stopsOnReply } from '../sequences/queries.ts'
 import { type Incoming, replyOf } from './incoming.ts'
-import { stopsOnReply } from './match-queries.ts'
 import { type Match, matchThread, says } from './match-thread.ts'
 import { takeBounce, takeComplaint } from './take-report.ts'
 
