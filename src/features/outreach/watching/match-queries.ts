@@ -5,6 +5,7 @@ import { sql } from '../../../kernel/sql.ts'
 export type ThreadRow = {
   sequence_id: string | null
   prospect_id: string | null
+  mailbox_id: string
   message_id: string
   recipient: string
   subject: string
@@ -13,6 +14,7 @@ export type ThreadRow = {
 const Thread = row<ThreadRow>({
   sequence_id: maybe(text),
   prospect_id: maybe(text),
+  mailbox_id: text,
   message_id: text,
   recipient: text,
   subject: text,
@@ -25,7 +27,7 @@ export function findByRecipient(db: Db, { accountId, mailboxId, since }: Wanted,
   return db.maybe(
     Thread,
     sql`
-    select sequence_id, prospect_id, message_id, recipient, subject
+    select sequence_id, prospect_id, mailbox_id, message_id, recipient, subject
       from outreach_messages
      where account_id = ${accountId}
        and recipient = ${email}
@@ -43,7 +45,7 @@ export function findByDomain(db: Db, { accountId, mailboxId, since }: Wanted, do
   return db.many(
     Thread,
     sql`
-    select sequence_id, prospect_id, message_id, recipient, subject
+    select sequence_id, prospect_id, mailbox_id, message_id, recipient, subject
       from outreach_messages
      where account_id = ${accountId}
        and mailbox_id = ${mailboxId}
@@ -53,5 +55,22 @@ export function findByDomain(db: Db, { accountId, mailboxId, since }: Wanted, do
        and state in ('sent', 'unconfirmed', 'handing', 'bounced')
      order by id desc
      limit 50`,
+  )
+}
+
+const Owner = row<{ id: string; email: string }>({ id: text, email: text })
+
+/** The mailboxes that are read from the same inbox, this one among them: several addresses of one person. */
+export function findInboxOwners(db: Db, { accountId, mailboxId }: Omit<Wanted, 'since'>) {
+  return db.many(
+    Owner,
+    sql`
+    select m.id, m.email
+      from outreach_mailboxes o
+      join outreach_mailboxes m
+        on m.account_id = o.account_id
+       and lower(m.imap ->> 'host') = lower(o.imap ->> 'host')
+       and m.imap ->> 'user' = o.imap ->> 'user'
+     where o.account_id = ${accountId} and o.id = ${mailboxId}`,
   )
 }

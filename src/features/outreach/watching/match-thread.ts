@@ -9,6 +9,8 @@ import { findByDomain, findByRecipient, type ThreadRow } from './match-queries.t
 export type Match = {
   sequenceId: string | null
   prospectId: string | null
+  /** Which one wrote. */
+  mailboxId: string
   /** Whom we wrote to; not always who answers. */
   recipient: string
   how: 'thread' | 'address' | 'domain'
@@ -48,6 +50,7 @@ const isNamed = ({ message_id, final_message_id }: OutreachMessageRow, id: strin
 const matchOf = (found: ThreadRow, how: Match['how']): Match => ({
   sequenceId: found.sequence_id,
   prospectId: found.prospect_id,
+  mailboxId: found.mailbox_id,
   recipient: found.recipient,
   how,
 })

@@ -4,16 +4,18 @@ import { test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import type { Dovecot } from '../../../../test/stand-ins/dovecot.ts'
 import { parseMail } from '../reading/parse-mail.ts'
-import { makeOutreach, type Written } from './fixtures/outreach.ts'
+import { type Mailbox, makeOutreach, type Written } from './fixtures/outreach.ts'
 import { takeMail } from './take-mail.ts'
 
 const app = await makeApp()
 const outreach = makeOutreach(app, { port: 9 } as Dovecot)
 
-/** As a mail program of the prospect writes it. */
-async function take(written: Written, { type, body }: { type: string; body: string }) {
+type Read = { type?: string; body: string; from?: string; by?: Mailbox }
+
+/** As a mail program of the prospect writes it. Gives what the inbox shows of them. */
+async function take(written: Written, { type = 'text/plain', body, from = written.email, by }: Read) {
   const raw = [
-    `From: Ann <${written.email}>`,
+    `From: Ann <${from}>`,
     `In-Reply-To: ${written.messageId}`,
     'Subject: Re: A question',
     `Message-ID: <${written.ref}@answers.example>`,
@@ -23,9 +25,9 @@ async function take(written: Written, { type, body }: { type: string; body: stri
   ].join('\r\n')
   const mail = await parseMail(Buffer.from(raw))
   assert.ok(mail)
-  const { accountId, id: mailboxId, email: mailboxEmail } = written.mailbox
+  const { accountId, id: mailboxId, email: mailboxEmail } = by ?? written.mailbox
   const at = new Date()
-  assert.ok(await takeMail(app.pools.db, { accountId, mailboxId, mailboxEmail, mail, receivedAt: at, at }))
+  await takeMail(app.pools.db, { accountId, mailboxId, mailboxEmail, mail, receivedAt: at, at })
   const path = `/v3/outreach/inbox?prospectId=${written.prospectId}`
   return (await app.call('GET', path)).body.replies[0]
 }
@@ -42,4 +44,21 @@ test('a reply that is HTML alone has a text', async () => {
 test('one that has a text keeps it', async () => {
   const written = await outreach.writeTo(await outreach.makeMailbox())
   assert.equal((await take(written, { type: 'text/plain', body: '<b>Hm</b>' })).text.trim(), '<b>Hm</b>')
+})
+
+test('where addresses share an inbox, an answer is told to the one that wrote', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const alias = await outreach.makeMailbox(app.accountId, { user: mailbox.user })
+  const written = await outreach.writeTo(mailbox)
+  // A copy of what the owner wrote under one of them is nobody's answer.
+  assert.equal(await take(written, { body: 'As I said', from: mailbox.email, by: alias }), undefined)
+  assert.equal((await outreach.enrolment(written)).state, 'active')
+  const reply = await take(written, { body: 'Yes, I am interested.', by: alias })
+  assert.equal(reply.mailboxId, Number(mailbox.id))
+})
+
+test('an answer in an inbox of its own is told to the mailbox that received it', async () => {
+  const written = await outreach.writeTo(await outreach.makeMailbox())
+  const other = await outreach.makeMailbox()
+  assert.equal((await take(written, { body: 'Yes, gladly.', by: other })).mailboxId, Number(other.id))
 })

@@ -6,6 +6,7 @@ import { insertReply, keepSuppressed } from '../inbox/reply-queries.ts'
 import { type Reading, readMessage } from '../reading/read-message.ts'
 import { stopsOnReply } from '../sequences/queries.ts'
 import { type Incoming, replyOf } from './incoming.ts'
+import { findInboxOwners } from './match-queries.ts'
 import { type Match, matchThread, says } from './match-thread.ts'
 import { takeBounce, takeComplaint } from './take-report.ts'
 
@@ -19,9 +20,13 @@ export async function takeMail(db: Db, incoming: Incoming): Promise<boolean> {
   if (mail.from === null || mail.from === mailboxEmail) return false
   const match = await matchThread(db, incoming, mail)
   if (!match) return false
+  const owners = await findInboxOwners(db, incoming)
+  if (owners.some(({ email }) => email === mail.from)) return false
+  // Where addresses share an inbox any of them may read it; it is told to the one that wrote.
+  const mailboxId = owners.some(({ id }) => id === match.mailboxId) ? match.mailboxId : incoming.mailboxId
   const reason = `${reading.verdict.reason}; ${says[match.how]}`
   const id = await insertReply(db, {
-    ...replyOf(incoming, match),
+    ...replyOf({ ...incoming, mailboxId }, match),
     kind: reading.kind,
     ...reading.verdict,
     reason,
