@@ -70,6 +70,16 @@ test('keys of two accounts do not meet', async () => {
   assert.equal(reply.headers.get('idempotency-replayed'), null)
 })
 
+test('what a test key tried out is no answer to a live key', async () => {
+  const { key } = await app.makeKey({ mode: 'test' })
+  const tried = await act('tried', 'tried', key)
+  assert.equal((await act('tried', 'tried', key)).headers.get('idempotency-replayed'), 'true')
+  const meant = await act('tried', 'tried')
+  assert.deepEqual([tried.status, meant.status], [202, 202])
+  assert.equal(meant.headers.get('idempotency-replayed'), null)
+  assert.equal(await countActs('tried'), 2)
+})
+
 test('a call that fails frees its key', async () => {
   during = async () => {
     throw new Error('planted')

@@ -102,7 +102,9 @@ const idempotencyHeader = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The answer is remembered for 24 hours and given again to the same key and body.',
+  description:
+    'The answer is remembered for 24 hours and given again to the same key and body; ' +
+    'what a test key called is remembered apart.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
