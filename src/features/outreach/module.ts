@@ -8,8 +8,8 @@ import { findModules } from './module-queries.ts'
 export const moduleDisabled = refusal({
   code: 'module_disabled',
   kind: 'forbidden',
-  message: 'The account does not have the outreach module.',
-  hint: 'Set outreach_enabled with PUT /api/v1/settings.',
+  message:
+    'The account does not have the outreach module. Switch it on with PUT /api/v1/settings {"outreach_enabled": true}.',
 })
 
 export const legalIdentityMissing = refusal({

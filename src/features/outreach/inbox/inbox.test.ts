@@ -51,6 +51,7 @@ describe('the inbox', () => {
     const { key } = await app.makeAccount()
     const reply = await app.call('GET', path, { key })
     assert.deepEqual([reply.status, reply.body.code], [403, 'module_disabled'])
+    assert.match(reply.body.message, /outreach_enabled/)
   })
 
   test('what a person says stays, and suppresses when it is a wish to leave', async () => {
