@@ -3,6 +3,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Ctx } from './ctx.ts'
 import type { Db } from './db.ts'
+import { nearest } from './nearest.ts'
 import { type Face, Refusal, type RefusalMaker } from './refusal.ts'
 import type { Scope } from './scope.ts'
 
@@ -49,6 +50,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   params?: P
   query?: Q
   body?: B
+  /** Fields of the body that the schema lets be absent, and the act does not: it has the provider's words for that. */
+  needs?: string[]
   maxBodyBytes?: number
   upload?: Upload
   /** A body may also be a form, of which nothing is read. */
@@ -120,6 +123,7 @@ export type Operation = {
   params?: TObject
   query?: TObject
   body?: TSchema
+  needs: string[]
   maxBodyBytes: number
   upload?: Upload
   ignoresForms?: true
@@ -172,6 +176,7 @@ export function operation<
     ...rest,
     refusals: declared.refusals ?? [],
     secret: declared.secret ?? [],
+    needs: declared.needs ?? [],
     public: declared.public ?? false,
     idempotent: declared.idempotent ?? false,
     method,
@@ -201,6 +206,11 @@ async function runAlone(
 
 export function operationId({ face, name }: Operation): string {
   return face === 'v3' ? `v3.${name}` : name
+}
+
+/** The identifier that a mistyped one stands for; the bare name of the action log is that of `/v3` where it has one. */
+export function meantOperation(typed: string, known: readonly string[]): string | undefined {
+  return known.find((id) => id === `v3.${typed}`) ?? nearest(typed, known)
 }
 
 export function changesNothing({ effect }: Operation): boolean {

@@ -100,6 +100,16 @@ describe('invalid input', () => {
       assert.equal(reply.body.error.param, 'zzz')
     })
   }
+  for (const op of app.operations.filter(({ needs }) => needs.length > 0)) {
+    test(`${operationId(op)} refuses a body without ${op.needs.join(', ')}`, async () => {
+      const { path, body } = await workingExampleOf(op, app, app.key)
+      for (const field of op.needs) {
+        const { [field]: _, ...others } = body as Record<string, unknown>
+        const reply = await app.call(op.method, path, { body: others })
+        assert.ok([400, 422].includes(reply.status), `${field}: ${reply.status} ${reply.text}`)
+      }
+    })
+  }
   for (const op of own.filter(({ body }) => body)) {
     test(`${operationId(op)} refuses bodies of the wrong form`, async () => {
       for (const body of [[], 'text', 1, null, { zzz: 1 }]) {

@@ -273,14 +273,16 @@ test('doctor tells every wrong setting', async () => {
 })
 
 test('a wrong call ends with 2, what cannot be done with 1, each with one line', async () => {
-  const [wrong, unknown, away] = await Promise.all([
+  const [wrong, unknown, bare, away] = await Promise.all([
     say('strat'),
     say('account', 'limit', '1', 'usage.gte', '5'),
+    say('account', 'limit', '1', 'sms.send', '5'),
     run(nowhere, 'account', 'create', 'shop'),
   ])
   assert.deepEqual([wrong.code, wrong.err], [2, "posthorn: unknown command 'strat' (Did you mean start?)\n"])
   const meant = 'posthorn: there is no operation "usage.gte"; did you mean usage.get?\n'
   assert.deepEqual([unknown.code, unknown.err], [1, meant])
+  assert.match(bare.err, /no operation "sms\.send"; did you mean v3\.sms\.send\?$/m)
   assert.deepEqual([away.code, away.out], [1, ''])
   assert.match(away.err, /^posthorn: [^\n]*127\.0\.0\.1:1\n$/)
 })

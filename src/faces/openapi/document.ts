@@ -1,7 +1,6 @@
 // OpenAPI 3.1, read off the declared operations. Their schemas are JSON Schema already.
-import type { TObject } from 'typebox'
-import { nearest } from '../../kernel/nearest.ts'
-import { areas, type Operation, operationId } from '../../kernel/operation.ts'
+import { type TObject, Type } from 'typebox'
+import { areas, meantOperation, type Operation, operationId } from '../../kernel/operation.ts'
 import { codeIn, type Face, type RefusalDeclaration, statusOf } from '../../kernel/refusal.ts'
 import {
   commonRefusals,
@@ -9,6 +8,7 @@ import {
   idempotencyKeyReused,
   notFound,
 } from '../../kernel/refusals.ts'
+import { shownBody } from './shown-body.ts'
 
 export type About = { version: string; baseUrl: string }
 
@@ -41,7 +41,7 @@ export function openapiDocument(operations: readonly Operation[], { baseUrl }: A
 export function openapiOf(operations: readonly Operation[], id: string, about: About) {
   const op = operations.find((one) => operationId(one) === id)
   if (op) return openapiDocument([op], about)
-  const meant = nearest(id, operations.map(operationId))
+  const meant = meantOperation(id, operations.map(operationId))
   throw notFound({
     message: `There is no operation ${id.slice(0, 64)}.${meant ? ` Did you mean ${meant}?` : ''}`,
     param: 'operation',
@@ -69,10 +69,12 @@ function describe(op: Operation) {
   }
 }
 
-function contentOf({ body, upload }: Operation) {
-  const json = { 'application/json': { schema: body } }
+function contentOf(op: Operation) {
+  const { upload } = op
+  const schema = shownBody(op)
+  const json = { 'application/json': { schema } }
   if (!upload) return json
-  const { [upload.content]: _, ...others } = (body as TObject).properties
+  const { [upload.content]: _, ...others } = schema.properties ?? {}
   const properties = { [upload.field]: { type: 'string', format: 'binary' }, ...others }
   return {
     ...json,
@@ -112,7 +114,7 @@ function successes(op: Operation) {
   return Object.fromEntries(
     op.statuses.map((status) => [
       status,
-      status === 204
+      status === 204 || Type.IsNull(op.reply)
         ? { description: 'Done' }
         : {
             description: op.summary,

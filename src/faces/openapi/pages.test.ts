@@ -96,6 +96,19 @@ describe('/openapi.json', () => {
     const unknown = await get('/openapi.json?operation=campaign_send')
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'not_found'])
     assert.match(unknown.body.error.message, /campaign_send\. Did you mean campaign\.send\?/)
+    const bare = await get('/openapi.json?operation=sms.send')
+    assert.match(bare.body.error.message, /Did you mean v3\.sms\.send\?/)
+  })
+
+  test('tells which fields a body needs, and which answers have none', async () => {
+    const { paths } = (await get('/openapi.json')).body
+    const bodyOf = (path: string) => paths[path].post.requestBody.content['application/json'].schema
+    assert.deepEqual(bodyOf('/v3/transactionalSMS/sms').required, ['sender', 'recipient', 'content'])
+    assert.deepEqual(bodyOf('/api/v1/domains').required, ['domain'])
+    const { tag } = bodyOf('/v3/transactionalSMS/sms').properties
+    assert.deepEqual([tag.anyOf.length, tag.anyOf.at(-1)], [2, { type: 'null' }])
+    assert.deepEqual(paths['/v3/smtp/blockedDomains'].post.responses[201], { description: 'Done' })
+    assert.match(paths['/api/v1/capabilities'].get.responses[422].description, /unknown_parameter/)
   })
 
   test('names where the service is', async () => {

@@ -57,6 +57,7 @@ export const createCampaignV3 = ({ fetchAttachment }: Fetching): Operation =>
     ...shared,
     name: 'campaign.create',
     http: 'POST /v3/emailCampaigns',
+    needs: ['name'],
     summary: 'Create a campaign',
     description: 'A draft; with scheduledAt it waits for that time and then goes to its whole lists.',
     effect: 'change',

@@ -46,6 +46,7 @@ export const exportRecipientsV3 = ({ checkTarget }: CallNeeds) =>
 export const sendReportV3 = operation({
   name: 'campaign.send_report',
   http: 'POST /v3/emailCampaigns/{id}/sendReport',
+  needs: ['email'],
   area: 'Campaigns',
   summary: 'Send the figures of a campaign to its authors',
   description: 'Of a campaign that was sent or is being sent, from its sender.',

@@ -1,6 +1,7 @@
 // The capabilities describe all operations, these two included, so both are made with what they need.
 import type { Static } from 'typebox'
 import { answer, operation } from '../../kernel/operation.ts'
+import { unknownParameter } from '../../kernel/refusals.ts'
 import { Capabilities } from './capabilities.ts'
 import { databaseDown, Health, type Probes, readHealth } from './health.ts'
 
@@ -14,6 +15,7 @@ export const getCapabilities = (describe: () => Static<typeof Capabilities>) =>
     public: true,
     effect: 'read',
     reply: Capabilities,
+    refusals: [unknownParameter],
   }).run(async () => describe())
 
 export const getHealth = (probes: Probes) =>

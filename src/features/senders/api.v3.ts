@@ -66,6 +66,7 @@ export const createSenderV3 = (needs: CodeNeeds) =>
     ...write,
     name: 'sender.create',
     http: 'POST /v3/senders',
+    needs: ['name', 'email'],
     summary: 'Declare a sender',
     description:
       'Active at once on a verified domain. Otherwise a code of six digits is mailed to the address; entering it ' +
@@ -120,6 +121,7 @@ export const validateSenderV3 = (needs: CodeNeeds) =>
     ...write,
     name: 'sender.validate',
     http: 'PUT /v3/senders/{senderId}/validate',
+    needs: ['otp'],
     summary: 'Enter the code that was mailed to a sender',
     description: 'A code is valid for 24 hours and five tries.',
     effect: 'change',

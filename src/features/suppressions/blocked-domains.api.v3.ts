@@ -26,6 +26,7 @@ export const blockDomainV3 = operation({
   ...shared,
   name: 'blocked_domain.create',
   http: 'POST /v3/smtp/blockedDomains',
+  needs: ['domain'],
   summary: 'Stop writing to all addresses of a domain',
   body: closed({ domain: Type.Optional(Type.String({ maxLength: 1_000 })) }),
   status: 201,

@@ -53,6 +53,7 @@ export const createWebhookV3 = (needs: WebhookNeeds) =>
     ...write,
     name: 'webhook.create',
     http: 'POST /v3/webhooks',
+    needs: ['url', 'events'],
     summary: 'Be told of events by HTTP',
     description:
       `Events. ${known}. Each call is signed as Standard Webhooks prescribes (webhook-id, webhook-timestamp, ` +

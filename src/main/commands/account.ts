@@ -8,7 +8,7 @@ import {
 } from '../../features/accounts/account/queries.ts'
 import { makeKey, unrestricted } from '../../features/accounts/keys/make-key.ts'
 import { type Db, isUniqueViolation } from '../../kernel/db.ts'
-import { nearest } from '../../kernel/nearest.ts'
+import { meantOperation } from '../../kernel/operation.ts'
 import { oneLine } from '../../kernel/v3/lenient.ts'
 import { knownOperationIds } from '../operations.ts'
 import { CommandFault, type Output, say, sayJson, table } from './print.ts'
@@ -158,7 +158,7 @@ export async function refuseUnknownAccount(db: Db, account: string): Promise<voi
 function refuseUnknownOperation(operation: string): void {
   const known = knownOperationIds()
   if (known.includes(operation)) return
-  const meant = nearest(operation, known)
+  const meant = meantOperation(operation, known)
   throw new CommandFault(
     `there is no operation ${JSON.stringify(operation)}${meant ? `; did you mean ${meant}?` : ''}`,
   )

@@ -9,6 +9,7 @@ export const exportContactsV3 = ({ checkTarget }: CallNeeds) =>
   operation({
     name: 'contact.export_all',
     http: 'POST /v3/contacts/export',
+    needs: ['customContactFilter'],
     area: 'Contacts',
     summary: 'Export contacts as a CSV file, in the background',
     description:

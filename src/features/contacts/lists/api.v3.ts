@@ -30,6 +30,7 @@ export const createListV3 = operation({
   ...write,
   name: 'list.create',
   http: 'POST /v3/contacts/lists',
+  needs: ['name'],
   summary: 'Create a contact list, in a folder or in none',
   body: ListBody,
   status: 201,

@@ -90,6 +90,7 @@ export const createSegmentV3 = operation({
   ...write,
   name: 'segment.create',
   http: 'POST /v3/segments',
+  needs: ['name', 'attribute', 'operator'],
   summary: 'Create a segment: contacts by the value of an attribute',
   description:
     'Its contacts are found at each call. Contacts without the attribute are in those of neq and is_not_set only. ' +

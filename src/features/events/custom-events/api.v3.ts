@@ -22,6 +22,7 @@ export const createEventV3 = operation({
   ...write,
   name: 'event.create',
   http: 'POST /v3/events',
+  needs: ['event_name', 'identifiers'],
   summary: 'Record a custom event; automations of its name start',
   body: EventBody,
   secret: ['event_properties', 'contact_properties'],

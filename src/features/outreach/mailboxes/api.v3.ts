@@ -53,6 +53,7 @@ export const createMailboxV3 = (needs: MailboxNeeds) =>
     ...settingUp,
     name: 'mailbox.create',
     http: 'POST /v3/outreach/mailboxes',
+    needs: ['email', 'smtp', 'imap'],
     summary: 'Declare a sending mailbox; both of its servers are logged in to',
     description:
       'Passwords and tokens are encrypted at rest and never given back. A new mailbox begins with ten messages a day ' +

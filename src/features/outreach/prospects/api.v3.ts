@@ -177,6 +177,7 @@ export const deleteProspectsV3 = operation({
   ...writing,
   name: 'prospect.delete_many',
   http: 'DELETE /v3/outreach/prospects',
+  needs: ['confirm'],
   summary: 'Delete prospects by number or address; their sequences stop',
   effect: 'irreversible',
   body: closed({

@@ -83,6 +83,7 @@ export const createSequenceV3 = operation({
   ...sending,
   name: 'sequence.create',
   http: 'POST /v3/outreach/campaigns',
+  needs: ['name', 'mailboxIds', 'steps'],
   summary: 'Create an outreach sequence, as a draft',
   description:
     'Templates see firstName, lastName, company, email, source, the attributes of the prospect by their names, ' +

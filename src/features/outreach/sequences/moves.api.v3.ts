@@ -57,6 +57,7 @@ export const setSequenceStatusV3 = operation({
   ...sending,
   name: 'sequence.status',
   http: 'POST /v3/outreach/campaigns/{id}/status',
+  needs: ['status'],
   summary: 'Start, pause, stop or finish an outreach sequence',
   description:
     'running sends for real. stopped is final. A sequence with nobody left to write to becomes finished by itself.',

@@ -18,6 +18,7 @@ export const askOptinV3 = (needs: OptinNeeds): Operation =>
   operation({
     name: 'contact.double_optin',
     http: 'POST /v3/contacts/doubleOptinConfirmation',
+    needs: ['email', 'includeListIds', 'templateId', 'redirectionUrl'],
     area: 'Contacts',
     summary: 'Ask a person by email to confirm their subscription',
     description:
