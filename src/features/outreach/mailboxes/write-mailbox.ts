@@ -13,8 +13,7 @@ import { stopOfMailbox } from '../enrollments/stop-queries.ts'
 import { utcDay } from '../planning/windows.ts'
 import { pauseStranded } from '../sequences/pause-stranded.ts'
 import { openCredentials, type SecretKeys, sealCredentials, serverWith } from './credentials.ts'
-import { rateSince } from './health.ts'
-import { markPaused } from './health-queries.ts'
+import { pauseMailbox, rateSince } from './health.ts'
 import {
   deleteMailbox,
   findMailbox,
@@ -131,7 +130,12 @@ export async function createMailbox(needs: MailboxNeeds, ctx: Ctx, body: TestedM
     throw invalidParameter({ message: 'There is a mailbox of this address already', param: 'email' })
   const { id: mailboxId } = inserted
   if (body.fault !== undefined)
-    await markPaused(ctx.db, { accountId, mailboxId }, { reason: 'login', error: body.fault, at: ctx.now })
+    await pauseMailbox(
+      ctx.db,
+      { accountId, mailboxId },
+      { reason: 'login', error: `${body.fault}.` },
+      ctx.now,
+    )
   return Number(mailboxId)
 }
 
@@ -229,9 +233,11 @@ async function changeState(
 ): Promise<void> {
   const { accountId } = ctx.caller
   await setState(ctx.db, accountId, id, { state, at: ctx.now })
-  if (state === 'active')
-    await resolveNotice(ctx.db, { accountId, code: 'mailbox_paused', subject: email }, ctx.now)
+  if (state === 'active') await resolvePaused(ctx, email)
 }
+
+const resolvePaused = ({ db, caller, now }: Ctx, email: string) =>
+  resolveNotice(db, { accountId: caller.accountId, code: 'mailbox_paused', subject: email }, now)
 
 /** Threads that it began end with it; sequences go on with the others that they have, or rest. */
 export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
@@ -241,6 +247,7 @@ export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
   await deleteMailbox(ctx.db, accountId, mailboxId)
   await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
   await pauseStranded(ctx.db, { accountId, email }, ctx.now)
+  await resolvePaused(ctx, email)
 }
 
 export async function testMailbox(needs: MailboxNeeds, ctx: Ctx, id: number): Promise<Faults> {

@@ -1,0 +1,23 @@
+// A mailbox that cannot be logged in to: somebody has to hear of it, and only as long as it is so.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mailServer, makeMailbox, makeOutreach, serverAt } from '../fixtures/outreach.ts'
+
+const outreach = await makeOutreach()
+
+test('one that is declared with a wrong password is told of until it is mended or deleted', async (t) => {
+  const account = await outreach.makeAccount()
+  const { port } = await mailServer(t)
+  const wrong = { smtp: serverAt(port, 'wrong') }
+  const openNotices = async () => (await account.call('GET', '/api/v1/notices?open=true')).body.data
+  const first = await makeMailbox(account, port, { ...wrong, email: 'first@acme.example' })
+  const [notice] = await openNotices()
+  assert.deepEqual([notice.code, notice.subject], ['mailbox_paused', 'first@acme.example'])
+  assert.match(notice.message, /was paused: The SMTP server does not work: .*wrong password\. Mend it/)
+  const second = await makeMailbox(account, port, { ...wrong, email: 'second@acme.example' })
+  assert.equal((await openNotices()).length, 2)
+  const mended = await account.call('PUT', `/v3/outreach/mailboxes/${first}`, { smtp: serverAt(port) })
+  const deleted = await account.call('DELETE', `/v3/outreach/mailboxes/${second}`)
+  assert.deepEqual([mended.status, deleted.status], [204, 204])
+  assert.deepEqual(await openNotices(), [])
+})
