@@ -105,6 +105,9 @@ describe('/openapi.json', () => {
     const bodyOf = (path: string) => paths[path].post.requestBody.content['application/json'].schema
     assert.deepEqual(bodyOf('/v3/transactionalSMS/sms').required, ['sender', 'recipient', 'content'])
     assert.deepEqual(bodyOf('/api/v1/domains').required, ['domain'])
+    assert.equal(bodyOf('/api/v1/domains').additionalProperties, false)
+    // There what is unknown is not refused.
+    assert.equal('additionalProperties' in bodyOf('/v3/transactionalSMS/sms'), false)
     const { tag } = bodyOf('/v3/transactionalSMS/sms').properties
     assert.deepEqual([tag.anyOf.length, tag.anyOf.at(-1)], [2, { type: 'null' }])
     assert.deepEqual(paths['/v3/smtp/blockedDomains'].post.responses[201], { description: 'Done' })
