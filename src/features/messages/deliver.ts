@@ -62,7 +62,7 @@ export function startDelivery(needs: DeliveryNeeds): Delivery {
 
 type LaneNeeds = DeliveryNeeds & {
   pace: Pace | undefined
-  tellState: (outcome: HandedOver['outcome']) => void
+  tellState: (id: string, outcome: HandedOver['outcome']) => void
 }
 
 function startLane(needs: LaneNeeds, lane: number): Delivery {
@@ -159,7 +159,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     if (turn === 'stopped') waiting.push(due)
     if (turn !== 'go') return
     const outcome = await handOver(needs, due, await composed.take(due))
-    if (goesUpstream(due)) needs.tellState(outcome)
+    if (goesUpstream(due)) needs.tellState(due.id, outcome)
     if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
   }

@@ -3,7 +3,9 @@ import { after, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { openSink } from '../../../test/faults/sink.ts'
 import { until } from '../../../test/until.ts'
+import { serve } from '../../adapters/smtp-transport/fixtures/scripted-server.ts'
 import { sparePort } from '../../main/spare-port.ts'
+import { sendingWith } from './fixtures/sending.ts'
 
 const port = await sparePort('127.0.0.1')
 const env = { POSTHORN_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, POSTHORN_RETRY_FACTOR: '0.02' }
@@ -37,4 +39,35 @@ test('health tells what the upstream does with the mail', async () => {
   }, 'the upstream to be known as well')
   assert.deepEqual(well.transport, { kind: 'smtp', state: 'ok' })
   assert.deepEqual(well.queue, { depth: 0, oldest_s: null })
+})
+
+test('an upstream that puts off one message after the other is failing, until it takes or refuses one', async (t) => {
+  let isBusy = true
+  const server = await serve(t, {
+    on: (command) => (isBusy && command.startsWith('MAIL') ? '451 4.3.0 the queue is full' : undefined),
+  })
+  const busy = await makeApp({
+    deliver: true,
+    env: { POSTHORN_TRANSPORT: `${server.url}?tls=off`, POSTHORN_RETRY_FACTOR: '0.02' },
+  })
+  const { send, settled } = sendingWith(busy)
+  const transport = async () => (await busy.call('GET', '/api/v1/health')).body.transport
+  async function putOff(number: number): Promise<string> {
+    const { body } = await send({ to: `anna${number}@example.org` })
+    const read = async () => (await busy.call('GET', `/api/v1/messages/${body.id}`)).body.last_error
+    await until(async () => (await read()) !== null || undefined, 'the message to be put off')
+    return body.id
+  }
+  const ids = [await putOff(1), await putOff(2), await putOff(3), await putOff(4)]
+  assert.equal((await transport()).state, 'unknown')
+  ids.push(await putOff(5))
+  const failing = await until(async () => {
+    const found = await transport()
+    return found.state === 'failing' ? found : undefined
+  }, 'the upstream to be known as failing')
+  assert.equal(failing.message, 'the queue is full')
+
+  isBusy = false
+  await settled(ids[0] ?? '', ['sent'])
+  await until(async () => (await transport()).state === 'ok' || undefined, 'the upstream to be known as well')
 })

@@ -9,12 +9,27 @@ type Needs = { db: Db; log: Log; now: () => Date; transport: Pick<Transport, 'ki
 
 // The same thing is told again after this time: another process may have told otherwise.
 const againMs = 10_000
+// One that is put off may have itself to blame; so many, and none taken in between, have not.
+const manyPutOff = 5
 
 /** Takes the outcome of every hand-over to the upstream. Nobody asks how our own capture is. */
 export function openUpstreamState({ db, log, now, transport }: Needs) {
   let told: { failing: boolean; at: number } | undefined
-  return (outcome: HandedOver['outcome']): void => {
-    const failing = isFailing(outcome)
+  const putOff = new Set<string>()
+
+  /** Nothing where the outcome says nothing of the upstream. */
+  function isFailing(id: string, outcome: HandedOver['outcome']): boolean | undefined {
+    if (outcome.kind === 'accepted' || outcome.kind === 'rejected') {
+      putOff.clear()
+      return false
+    }
+    if (outcome.kind !== 'deferred') return undefined
+    if (putOff.size < manyPutOff) putOff.add(id)
+    return outcome.fault === 'transport' || putOff.size === manyPutOff || undefined
+  }
+
+  return (id: string, outcome: HandedOver['outcome']): void => {
+    const failing = isFailing(id, outcome)
     const at = performance.now()
     if (
       failing === undefined ||
@@ -28,10 +43,4 @@ export function openUpstreamState({ db, log, now, transport }: Needs) {
       log.warn({ err: error }, 'the state of the upstream could not be kept'),
     )
   }
-}
-
-/** Nothing where the outcome says nothing of the upstream. */
-function isFailing(outcome: HandedOver['outcome']): boolean | undefined {
-  if (outcome.kind === 'accepted' || outcome.kind === 'rejected') return false
-  return outcome.kind === 'deferred' ? outcome.fault === 'transport' : undefined
 }
