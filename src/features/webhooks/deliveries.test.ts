@@ -95,6 +95,20 @@ describe('deliveries', () => {
     assert.equal((await call('GET', '/deliveries?limit=201')).status, 400)
   })
 
+  test('are there for everybody who replays them at once, while they are made', async () => {
+    const receiver = await openReceiver()
+    const { accountId, call, delivered } = await shop(receiver.url)
+    await event(accountId)
+    const [{ id }] = await delivered(1)
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => call('POST', `/deliveries/${id}/replay`)),
+      )
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202])
+    }
+    await delivered(1)
+  })
+
   test('that are batched go together, and together again under one id', async () => {
     let isFirst = true
     const receiver = await openReceiver((_got, response) => {

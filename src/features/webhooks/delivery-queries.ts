@@ -107,11 +107,20 @@ export function countDeliveries(db: Db, { accountId, webhookId }: Ref, wanted: W
 
 type Again = Ref & { id: string; at: Date; batchId: string | null }
 
-/** True when there is one; it is due at once, with all its attempts before it. */
+/**
+ * True when there is one; it is due at once, with all its attempts before it. One that waits may be over before the
+ * second statement, which then finds it; the way back is taken by one replay at a time.
+ */
 export async function replayDelivery(
   db: Db,
   { accountId, webhookId, id, at, batchId }: Again,
 ): Promise<boolean> {
+  await db.run(sql`select pg_advisory_xact_lock(hashtextextended('webhook replays', ${webhookId}::bigint))`)
+  const hurried = await db.run(sql`
+    update webhook_queue
+       set due_at = least(due_at, ${at}), batch_id = coalesce(batch_id, ${batchId}::uuid)
+     where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`)
+  if (hurried > 0) return true
   const moved = await db.run(sql`
     with again as (
       delete from webhook_deliveries
@@ -121,12 +130,7 @@ export async function replayDelivery(
       (webhook_id, id, account_id, event, message_id, event_id, email, data, batch_id, created_at, due_at)
     select webhook_id, id, account_id, event, message_id, event_id, email, data, ${batchId}::uuid, created_at, ${at}
       from again`)
-  if (moved > 0) return true
-  const hurried = await db.run(sql`
-    update webhook_queue
-       set due_at = least(due_at, ${at}), batch_id = coalesce(batch_id, ${batchId}::uuid)
-     where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`)
-  return hurried > 0
+  return moved > 0
 }
 
 export type NewDelivery = Ref & {
