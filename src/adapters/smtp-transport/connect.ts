@@ -99,6 +99,12 @@ function cannotSecure(server: Server, error?: NodeJS.ErrnoException): Failure {
   if (/CERT|ISSUER|LEAF_SIGNATURE/.test(code))
     return failure(unanswered(`the certificate of ${peer} is not trusted: ${error?.message ?? ''} (${code})`))
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code))
-    return failure(unanswered(`${peer} does not speak TLS from the start: use smtp:// for this port`))
+    return failure(
+      unanswered(
+        server.tls === 'implicit'
+          ? `${peer} does not speak TLS from the start: use smtp:// for this port`
+          : `${peer} offers STARTTLS, but what it sends then is not TLS`,
+      ),
+    )
   return failure(unanswered(`no TLS with ${peer}: ${reasonOf(error)}`))
 }

@@ -121,6 +121,20 @@ test('TLS required of a server without it, or of the wrong port, is told in word
   await assert.rejects(waiting.verify(), /^Error: no TLS with 127\.0\.0\.1:\d+: no answer within 60 ms$/)
 })
 
+test('a server that offers STARTTLS and then speaks no TLS is told apart from the wrong port', async (t) => {
+  const broken = await serve(t, {
+    offers: ['STARTTLS'],
+    on: (command) => (command === 'STARTTLS' ? '220 go' : undefined),
+    // The first octet of TLS.
+    onBytes: (bytes, { socket }) => bytes[0] === 0x16 && socket.write('not TLS at all\r\n'),
+  })
+  const transport = openFor(t, { url: broken.url })
+  await assert.rejects(
+    transport.verify(),
+    /127\.0\.0\.1:\d+ offers STARTTLS, but what it sends then is not TLS$/,
+  )
+})
+
 test('a login is accepted by PLAIN and by LOGIN', async (t) => {
   for (const method of ['PLAIN', 'LOGIN']) {
     const { mails, named } = await library(t, { authMethods: [method], authOptional: false })
