@@ -9,7 +9,7 @@ import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { defaults } from '../accounts/settings/settings.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import { mirrorUrl } from '../messages/mirror-link.ts'
-import type { Post } from './call.ts'
+import { callTimeoutMs, type Post } from './call.ts'
 import { type EndedTurn, recordTurns } from './end-turn.ts'
 import { type Feed, openFeed } from './feed.ts'
 import {
@@ -49,7 +49,6 @@ export type WebhookDelivery = {
 }
 
 const idleMs = 500
-const longestCallMs = 10_000
 const gatheredMs = 5 * 60_000
 const perTurn = 400
 // Small enough that neither the database nor this process is busy with one for long while receivers wait.
@@ -244,7 +243,7 @@ async function openTurn(
     ...needs,
     url: turn.url,
     signer: signerOf(secrets),
-    timeoutMs: Math.min(longestCallMs, third),
+    timeoutMs: callTimeoutMs(needs.leaseSeconds),
     told: {
       webhookId: turn.id,
       timezone: turn.timezone ?? defaults.timezone,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { until } from '../../../test/until.ts'
 import { runOnce } from '../../kernel/job.ts'
+import { callTimeoutMs } from './call.ts'
 import { app, clock, db, event, makeMessage, now, shop, tell } from './fixtures/app.ts'
 import { openReceiver, verify } from './fixtures/receiver.ts'
 import { webhookJobs } from './jobs.ts'
@@ -52,6 +53,10 @@ describe('a call', () => {
     // 5 s and 5 min, a hundred times faster.
     const [one, two, three] = receiver.got.map(({ at }) => at)
     assert.ok(Number(two) - Number(one) >= 50 && Number(three) - Number(two) >= 3_000)
+  })
+
+  test('has fifteen seconds, and never more than a third of the lease', () => {
+    assert.deepEqual([callTimeoutMs(180), callTimeoutMs(6)], [15_000, 2_000])
   })
 
   test('is not led elsewhere by a redirect', async () => {
