@@ -11,6 +11,7 @@ export function webhookOperations(needs: WebhookNeeds): Operation[] {
     webhooks.updateWebhookV3(needs),
     webhooks.deleteWebhookV3,
     webhooks.getWebhookSecretV3(needs),
+    webhooks.rotateWebhookSecretV3(needs),
     deliveries.listDeliveriesV3,
     deliveries.replayDeliveryV3,
     deliveries.testWebhookV3,

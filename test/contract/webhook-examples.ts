@@ -11,6 +11,7 @@ export const webhookExamples: Record<string, Partial<Example>> = {
   'v3.webhook.update': { path: '/v3/webhooks/1', body: { description: 'Mine' } },
   'v3.webhook.delete': { path: '/v3/webhooks/1' },
   'v3.webhook.secret': { path: '/v3/webhooks/1/secret' },
+  'v3.webhook.rotate_secret': { path: '/v3/webhooks/1/secret/rotate' },
   'v3.webhook.deliveries': { path: '/v3/webhooks/1/deliveries' },
   'v3.webhook.replay': { path: `/v3/webhooks/1/deliveries/${delivery}/replay` },
   'v3.webhook.test': { path: '/v3/webhooks/1/test', body: {} },
@@ -28,6 +29,7 @@ export const webhookPrepared: Record<string, (app: App, key: string) => Promise<
   'v3.webhook.update': made(),
   'v3.webhook.delete': made(),
   'v3.webhook.secret': made('/secret'),
+  'v3.webhook.rotate_secret': made('/secret/rotate'),
   'v3.webhook.deliveries': made('/deliveries'),
   'v3.webhook.test': made('/test'),
   'v3.webhook.replay': async (app, key) => {

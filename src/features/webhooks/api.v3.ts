@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import { notFound, secretUnopened } from '../../kernel/refusals.ts'
-import { closed, words } from '../../kernel/schema.ts'
+import { closed, Time, words } from '../../kernel/schema.ts'
 import { refuseUnopened } from '../../kernel/seal.ts'
 import { words as eventWords, types } from './events.ts'
 import { listWebhooks } from './queries.ts'
@@ -15,6 +15,7 @@ import {
   readWebhook,
   refuseTarget,
   removeWebhook,
+  replaceSecret,
   tooManyWebhooks,
   type WebhookNeeds,
 } from './write-webhook.ts'
@@ -134,3 +135,20 @@ export const getWebhookSecretV3 = ({ secretKeys }: WebhookNeeds) =>
     const { secret } = await openSecrets(secretKeys, owner, sealed).catch(refuseUnopened)
     return { secret }
   })
+
+export const rotateWebhookSecretV3 = (needs: WebhookNeeds) =>
+  operation({
+    ...write,
+    name: 'webhook.rotate_secret',
+    http: 'POST /v3/webhooks/{id}/secret/rotate',
+    summary: 'Replace the secret that signs the calls of a webhook',
+    description:
+      'For 24 hours the secret before it signs as well: webhook-signature then has several signatures, with spaces ' +
+      'between, and a receiver takes a call that any of them fits. Calls under way may carry the old one alone.',
+    params,
+    reply: closed({
+      secret: Type.String({ description: 'The new one' }),
+      oldSecretUntil: Time,
+    }),
+    refusals: [notFound, secretUnopened],
+  }).run((ctx, { params: { id } }) => replaceSecret(needs, ctx, id))

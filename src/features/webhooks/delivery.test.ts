@@ -5,7 +5,7 @@ import { until } from '../../../test/until.ts'
 import { runOnce } from '../../kernel/job.ts'
 import { callTimeoutMs } from './call.ts'
 import { app, clock, db, event, makeMessage, now, shop, tell } from './fixtures/app.ts'
-import { openReceiver, verify } from './fixtures/receiver.ts'
+import { openReceiver, signatureBy, verify } from './fixtures/receiver.ts'
 import { webhookJobs } from './jobs.ts'
 
 const days = 24 * 3_600_000
@@ -53,6 +53,34 @@ describe('a call', () => {
     // 5 s and 5 min, a hundred times faster.
     const [one, two, three] = receiver.got.map(({ at }) => at)
     assert.ok(Number(two) - Number(one) >= 50 && Number(three) - Number(two) >= 3_000)
+  })
+
+  test('is signed by the secrets that were replaced too, for a day', async () => {
+    const receiver = await openReceiver()
+    const { accountId, secret: first, id, call } = await shop(receiver.url)
+    const { key: stranger } = await app.makeAccount()
+    const refused = await app.call('POST', `/v3/webhooks/${id}/secret/rotate`, { key: stranger })
+    assert.deepEqual([refused.status, refused.body.code], [404, 'document_not_found'])
+    const [second, third] = [await call('POST', '/secret/rotate'), await call('POST', '/secret/rotate')]
+    assert.deepEqual([second.status, third.status], [200, 200])
+    const hoursLeft = (Date.parse(third.body.oldSecretUntil) - now().getTime()) / 3_600_000
+    assert.ok(hoursLeft > 23.9 && hoursLeft <= 24)
+    assert.deepEqual((await call('GET', '/secret')).body, { secret: third.body.secret })
+    const secrets = [third.body.secret, second.body.secret, first]
+    assert.equal(new Set(secrets).size, 3)
+    await event(accountId)
+    const [signedByAll] = await receiver.calls(1)
+    assert.ok(signedByAll)
+    assert.equal(
+      signedByAll.headers['webhook-signature'],
+      secrets.map((one) => signatureBy(one, signedByAll)).join(' '),
+    )
+    clock.aheadMs = 25 * 3_600_000
+    await call('POST', '/test', {})
+    const [, alone] = await receiver.calls(2)
+    clock.aheadMs = 0
+    assert.ok(alone)
+    assert.equal(alone.headers['webhook-signature'], signatureBy(third.body.secret, alone))
   })
 
   test('has fifteen seconds, and never more than a third of the lease', () => {

@@ -108,6 +108,12 @@ export function updateWebhook(db: Db, { accountId, id }: Ref, one: WebhookFields
        and id = ${id}`)
 }
 
+/** It stays on or off, as it was. */
+export function updateSealed(db: Db, { accountId, id }: Ref, sealed: Buffer, at: Date) {
+  return db.run(sql`
+    update webhooks set sealed = ${sealed}, modified_at = ${at} where account_id = ${accountId} and id = ${id}`)
+}
+
 /** What is queued for it is removed by a job. */
 export function deleteWebhook(db: Db, { accountId, id }: Ref) {
   return db.run(sql`delete from webhooks where account_id = ${accountId} and id = ${id}`)

@@ -8,12 +8,16 @@ export type SecretKeys = () => Promise<Buffer[]>
 export type Secrets = {
   /** whsec_ and base64. */
   secret: string
+  /** Those before it, the latest first: they sign as well until receivers know the new one. */
+  replaced?: Replaced[]
   /** Bearer. */
   token?: string
   /** user:password, as they stood in the address. */
   basic?: string
   headers: { key: string; value: string }[]
 }
+
+export type Replaced = { secret: string; until: string }
 
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 

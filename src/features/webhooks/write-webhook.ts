@@ -13,6 +13,7 @@ import {
   insertWebhook,
   lockWebhook,
   takeId,
+  updateSealed,
   updateWebhook,
   type WebhookRow,
 } from './queries.ts'
@@ -104,6 +105,28 @@ export async function changeWebhook(
 }
 
 const withToken = (read: { token?: string } | undefined) => read && { token: read.token }
+
+const signsOnMs = 24 * 3_600_000
+const mostReplaced = 10
+
+/** The one before signs on for a day, so that a receiver can take the new one over without missing a call. */
+export async function replaceSecret(
+  { secretKeys }: WebhookNeeds,
+  ctx: Ctx,
+  id: number,
+): Promise<{ secret: string; oldSecretUntil: string }> {
+  const ref = { accountId: ctx.caller.accountId, id: String(id) }
+  const found = await lockWebhook(ctx.db, ref)
+  if (!found) throw webhookUnknown()
+  const secrets = await openSecrets(secretKeys, ref, found.sealed).catch(refuseUnopened)
+  const until = new Date(ctx.now.getTime() + signsOnMs).toISOString()
+  const before = (secrets.replaced ?? []).filter((one) => Date.parse(one.until) > ctx.now.getTime())
+  const replaced = [{ secret: secrets.secret, until }, ...before].slice(0, mostReplaced)
+  const secret = newSecret()
+  const sealed = await sealSecrets(secretKeys, ref, { ...secrets, secret, replaced })
+  await updateSealed(ctx.db, ref, sealed, ctx.now)
+  return { secret, oldSecretUntil: until }
+}
 
 export async function removeWebhook(ctx: Ctx, id: number): Promise<void> {
   const ref = { accountId: ctx.caller.accountId, id: String(id) }
