@@ -80,6 +80,12 @@ export type OperationNeeds = {
   extraOperations?: Operation[]
 }
 
+/** An upstream that keeps identities has an envelope of its own: SPF of the sender's domain says nothing about it. */
+const sendersOf = ({ dns, identity, spf }: DomainNeeds) => ({
+  dns,
+  spf: identity ? { include: [], ip: [] } : spf,
+})
+
 const outgoing = { list: listOutgoing, find: findOutgoing }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
@@ -95,7 +101,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...smsOperations(needs.sms),
     ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn(outgoing),
-    validateMessage(needs.dns),
+    validateMessage(sendersOf(needs.domains)),
     getMessage(outgoing),
     cancelMessage(outgoing),
     listSandbox,

@@ -11,14 +11,19 @@ import { missingVariables, templateCache } from '../messages/templates/compile.t
 import { linksOf } from '../messages/tracking/rewrite.ts'
 import type { Looked } from './find-blocking.ts'
 import type { SendDraft } from './send-request.ts'
-import { aboutSender, says } from './sender-warnings.ts'
+import { aboutSender, type DnsNeeds, says } from './sender-warnings.ts'
 import { type Warning, warnIf } from './warning.ts'
 
 const compiled = templateCache({ max: 100 })
 
-export async function findWarnings(ctx: Ctx, dns: Dns, looked: Looked, size: number): Promise<Warning[]> {
+export async function findWarnings(
+  ctx: Ctx,
+  needs: DnsNeeds,
+  looked: Looked,
+  size: number,
+): Promise<Warning[]> {
   const { body } = looked
-  const found = await Promise.all([aboutRecipientDns(dns, looked), aboutSender(ctx, dns, looked)])
+  const found = await Promise.all([aboutRecipientDns(needs.dns, looked), aboutSender(ctx, needs, looked)])
   return [
     ...aboutRecipient(looked),
     ...aboutContent(body, looked, size),

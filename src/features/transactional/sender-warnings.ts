@@ -10,16 +10,20 @@ import { normalName } from '../domains/name.ts'
 import { readDmarc } from '../domains/reading/read-dmarc.ts'
 import { readSpf } from '../domains/reading/read-spf.ts'
 import type { State } from '../domains/reading/reading.ts'
+import type { SpfSetting } from '../domains/wanted-records.ts'
 import type { Looked } from './find-blocking.ts'
 import { type Warning, warnIf } from './warning.ts'
 
 const param = 'from'
 
-export async function aboutSender(ctx: Ctx, dns: Dns, { from }: Looked): Promise<Warning[]> {
+/** `spf`: who sends, where that is known. */
+export type DnsNeeds = { dns: Dns; spf: SpfSetting }
+
+export async function aboutSender(ctx: Ctx, needs: DnsNeeds, { from }: Looked): Promise<Warning[]> {
   if (!from) return []
   const domain = domainOf(from.email)
   const state = await findDomainState(ctx.db, ctx.caller.accountId, domain)
-  return state ? ofDeclared(state) : ofUndeclared(dns, domain)
+  return state ? ofDeclared(state) : ofUndeclared(needs, domain)
 }
 
 /** What the diagnosis calls critical is one warning; of what it calls info nothing is said. */
@@ -43,11 +47,8 @@ function ofDeclared(state: DomainState): Warning[] {
 /** A policy that receivers cannot use is none. */
 const codeOf = (code: string) => (code.startsWith('dmarc_') ? 'dmarc_missing' : code)
 
-async function ofUndeclared(dns: Dns, domain: string): Promise<Warning[]> {
-  const [spf, dmarc] = await Promise.all([
-    readSpf(dns, { domain, include: [], ip: [] }),
-    readDmarc(dns, domain),
-  ])
+async function ofUndeclared({ dns, spf: senders }: DnsNeeds, domain: string): Promise<Warning[]> {
+  const [spf, dmarc] = await Promise.all([readSpf(dns, { domain, ...senders }), readDmarc(dns, domain)])
   // SPF may still speak for it, unless the policy asks for more; what DNS does not answer for says nothing.
   const reasons = [says(spf.state) ? spf.explanation : '', aboutPolicy(dmarc.policy)].filter(Boolean)
   const message = [aboutUndeclared(domain), ...reasons].join(' ')

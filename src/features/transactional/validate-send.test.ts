@@ -9,7 +9,10 @@ const app = await makeDomainApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { zone } = app
 Object.assign(zone, {
   'good.example MX': [{ exchange: 'mx.good.example', priority: 10 }],
-  'good.example TXT': ['v=spf1 -all', 'something else'],
+  'good.example TXT': ['v=spf1 include:spf.posthorn.example -all', 'something else'],
+  'elsewhere.example MX': [{ exchange: 'mx.elsewhere.example', priority: 10 }],
+  'elsewhere.example TXT': ['v=spf1 ip4:198.51.100.1 -all'],
+  '_dmarc.elsewhere.example TXT': ['v=DMARC1; p=none'],
   '_dmarc.good.example TXT': ['v=DMARC1; p=none'],
   'other.example TXT': ['v=spf10 nearly'],
   'twice.example TXT': ['v=spf1 -all', 'v=spf1 ~all'],
@@ -168,12 +171,17 @@ describe('a dry run', () => {
     // Nothing signs for any of them, but SPF may speak for one.
     const unsigned = 'domain_not_authenticated'
     assert.deepEqual(await found('good.example'), [])
+    assert.deepEqual(await found('elsewhere.example'), [unsigned])
     assert.deepEqual(await found('news.good.example'), [unsigned, 'recipient_without_mx'])
     for (const domain of ['other.example', 'twice.example'])
       assert.deepEqual(await found(domain), ['dmarc_missing', unsigned, 'recipient_without_mx'])
     assert.deepEqual(await found('broken.example'), [])
     const explained = async (domain: string) =>
       (await validate({ from: `shop@${domain}` })).warnings.find((one: Item) => one.code === unsigned)
+    assert.match(
+      (await explained('elsewhere.example')).message,
+      /does not authorise include:spf\.posthorn\.example/,
+    )
     const { message, action } = await explained('twice.example')
     assert.match(message, /is not declared.*2 SPF records/)
     assert.equal((await app.call(action.method, action.path, action)).status, 201)

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
-import type { Dns } from '../../kernel/ports.ts'
 import { closed, orNull, words } from '../../kernel/schema.ts'
 import { maxSendBytes, SendDraft, secretFields } from './send-request.ts'
+import type { DnsNeeds } from './sender-warnings.ts'
 import { validateSend } from './validate-send.ts'
 
 const Text = Type.String()
@@ -23,7 +23,7 @@ const Item = closed({
   ),
 })
 
-export const validateMessage = (dns: Dns) =>
+export const validateMessage = (needs: DnsNeeds) =>
   operation({
     name: 'message.validate',
     http: 'POST /api/v1/messages/validate',
@@ -44,4 +44,4 @@ export const validateMessage = (dns: Dns) =>
       rendered: orNull(closed({ subject: Text, html: orNull(Text), text: orNull(Text) })),
       estimated_size_bytes: Type.Integer(),
     }),
-  }).run((ctx, { body }) => validateSend(ctx, dns, body))
+  }).run((ctx, { body }) => validateSend(ctx, needs, body))
