@@ -85,7 +85,13 @@ test('the old record may go after a week without anything breaking', async () =>
   app.later(6 * 24)
   delete zone[`${retired.host} TXT`]
   await app.recheck()
-  assert.equal(keysIn(await app.read('turns.example')).length, 2, 'kept for a week')
+  const kept = await app.read('turns.example')
+  assert.equal(keysIn(kept).length, 2, 'kept for a week')
+  const gone = kept.records.find(({ host }: Published) => host === retired.host)
+  assert.deepEqual(
+    [gone.state, gone.explanation],
+    ['missing', `${retired.host} has no record and needs none: this key no longer signs.`],
+  )
   app.later(2 * 24)
   await app.recheck()
   const body = await app.read('turns.example')

@@ -70,7 +70,10 @@ export function showDomain(row: DomainRow): Static<typeof Domain> {
 
 export function showRecord(record: RecordState): Static<typeof Record> {
   const { role, type, host, required, state, found } = record
-  const explanation = [record.explanation, record.note].filter(Boolean).join(' ')
+  const isOver = record.retired && state === 'missing'
+  const explanation = isOver
+    ? `${host} has no record and needs none: this key no longer signs.`
+    : [record.explanation, record.note].filter(Boolean).join(' ')
   return {
     role,
     type,
