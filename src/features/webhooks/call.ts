@@ -23,8 +23,7 @@ export type Call = {
   retryFactor: number
 }
 
-// Standard Webhooks gives receivers 15 to 30 seconds.
-const longestCallMs = 15_000
+const longestCallMs = 10_000
 
 /** The last call of a turn begins in the first third of its lease and ends in the second. */
 export const callTimeoutMs = (leaseSeconds: number) => Math.min(longestCallMs, (leaseSeconds * 1000) / 3)

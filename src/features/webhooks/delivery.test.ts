@@ -83,8 +83,8 @@ describe('a call', () => {
     assert.equal(alone.headers['webhook-signature'], signatureBy(third.body.secret, alone))
   })
 
-  test('has fifteen seconds, and never more than a third of the lease', () => {
-    assert.deepEqual([callTimeoutMs(180), callTimeoutMs(6)], [15_000, 2_000])
+  test('has ten seconds, and never more than a third of the lease', () => {
+    assert.deepEqual([callTimeoutMs(180), callTimeoutMs(6)], [10_000, 2_000])
   })
 
   test('is not led elsewhere by a redirect', async () => {
