@@ -30,8 +30,9 @@ test('a disk that is full is told by the report and the log, not only by refused
   await db.run(sql`
     create function full_disk() returns trigger language plpgsql as $$
     begin raise sqlstate '53100' using message = 'could not extend file: No space left on device'; end $$`)
-  await db.run(sql`
-    create trigger full_disk before insert on suppressions for each row execute function full_disk()`)
+  await db.run(
+    sql`create trigger full_disk before insert on suppressions for each row execute function full_disk()`,
+  )
   const body = { email: 'a@b.example', reason: 'manual' }
   const { status, body: refused } = await app.call('POST', '/api/v1/suppressions', { body })
   assert.deepEqual([status, refused.error.code], [503, 'database_unavailable'])
@@ -39,4 +40,13 @@ test('a disk that is full is told by the report and the log, not only by refused
   assert.deepEqual([overall, database.state], ['degraded', 'failing'])
   assert.equal(database.message, 'It takes no writes: could not extend file: No space left on device')
   assert.deepEqual(errors, ['the database takes no writes: could not extend file: No space left on device'])
+
+  // Now not even this call can be counted.
+  await db.run(
+    sql`create trigger full_disk before insert on rate_windows for each row execute function full_disk()`,
+  )
+  const { status: down, body: report } = await app.call('GET', '/api/v1/health')
+  assert.deepEqual([down, report.status, report.database.state], [503, 'down', 'failing'])
+  assert.equal(report.database.message, database.message)
+  assert.equal(report.error.message, 'The database takes no writes.')
 })

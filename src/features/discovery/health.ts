@@ -65,13 +65,13 @@ export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
   const latency = Math.round((performance.now() - started) * 10) / 10
   const transport = await probes.transport(ctx)
   const smsTransport = await probes.smsTransport(ctx)
-  const refused = probes.refusedWrites()
+  const about = aboutWrites(probes)
   const database: Health['database'] = {
-    state: refused === undefined ? 'ok' : 'failing',
+    state: about ? 'failing' : 'ok',
     latency_ms: latency,
     version,
+    ...(about && { message: about }),
   }
-  if (refused !== undefined) database.message = `It takes no writes: ${refused}`
   const isFailing = [database, transport, smsTransport].some(({ state }) => state === 'failing')
   return {
     status: isFailing ? 'degraded' : 'ok',
@@ -82,16 +82,29 @@ export async function readHealth(ctx: Ctx, probes: Probes): Promise<Health> {
   }
 }
 
-export function databaseDown({ kinds }: Probes, requestId: string): Health {
+function aboutWrites({ refusedWrites }: Probes): string | undefined {
+  const reason = refusedWrites()
+  return reason && `It takes no writes: ${reason}`
+}
+
+/** Also where it is there, and this very call could not write what it has to. */
+export function databaseDown(probes: Probes, requestId: string): Health {
+  const { kinds } = probes
+  const about = aboutWrites(probes)
   return {
     status: 'down',
-    database: { state: 'down', latency_ms: null, version: null },
+    database: {
+      state: about ? 'failing' : 'down',
+      latency_ms: null,
+      version: null,
+      ...(about && { message: about }),
+    },
     queue: { depth: null, oldest_s: null },
     transport: { kind: kinds.transport, state: 'unknown' },
     sms_transport: { kind: kinds.smsTransport, state: 'unknown' },
     error: {
       code: 'database_unavailable',
-      message: 'The database cannot be reached.',
+      message: about ? 'The database takes no writes.' : 'The database cannot be reached.',
       status: 503,
       retryable: true,
       retry_after_s: null,
