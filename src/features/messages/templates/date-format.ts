@@ -110,7 +110,7 @@ export function strftimeOf(format: string): string {
 const replaced = (format: string, pieces: RegExp, table: Record<string, string>) =>
   format.replace(pieces, (piece) => table[piece] ?? piece)
 
-/** The number of the week as ISO 8601 counts it, which the library cannot tell: its Thursday says of which year it is. */
+/** The number of the week as ISO 8601 counts it, which the library cannot tell: its Thursday says of which year. */
 export function withWeek(strftime: string, dayOf: () => string): string {
   if (!strftime.includes('%V')) return strftime
   const day = new Date(dayOf())
