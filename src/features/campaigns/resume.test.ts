@@ -74,7 +74,7 @@ describe('an interrupted campaign', () => {
     assert.equal((await call(key, 'DELETE', `${base}/${id}`)).status, 204)
   })
 
-  test('tells of its recipients from its start, and lists them when it was cancelled before they were written', async () => {
+  test('tells of its recipients from its start; cancelled before they were written down, it lists them', async () => {
     const { key, id, post } = await ready()
     const progressOf = async () => {
       const { progress } = (await call(key, 'GET', `${base}/${id}`)).body

@@ -102,6 +102,11 @@ export function suspend(db: Db, { account_id, id }: Ref, reason: string) {
        and id = ${id}`)
 }
 
+/** Whom it is for is not known until somebody says so anew. */
+export function forgetTotal(db: Db, { account_id, id }: Ref) {
+  return db.run(sql`update campaigns set total = null where account_id = ${account_id} and id = ${id}`)
+}
+
 export function markSpent(db: Db, { account_id, id }: Ref, at: Date) {
   return db.run(sql`
     update campaigns

@@ -4,7 +4,7 @@ import { domainOf } from '../../../kernel/email-address.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { countBelievedEmpty } from '../../contacts/believed-empty-queries.ts'
 import { type ResolvedRecipients, resolveRecipients } from '../recipients-queries.ts'
-import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
+import { forgetTotal, lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import { findUnfrozen, insertRecipients, listUnfrozen, markFrozen, takeFreezing } from './freeze-queries.ts'
 import { spendCampaign } from './spend-campaign.ts'
 import { tellInterrupted } from './tell-interrupted.ts'
@@ -44,6 +44,7 @@ async function interrupt(tx: Db, ref: Ref, reason: string, now: Date): Promise<v
   const campaign = await lockWaiting(tx, ref)
   if (campaign?.in_force !== 'in_process') return
   await suspend(tx, ref, reason)
+  await forgetTotal(tx, ref)
   await tellInterrupted(tx, ref, reason, now)
 }
 
