@@ -39,8 +39,8 @@ describe('a call', () => {
     await receiver.calls(1)
     const [waiting] = await until(async () => {
       const found = await deliveries('?status=pending')
-      return found[0]?.attempts === 1 && found
-    }, 'the first attempt to be recorded')
+      return found[0]?.attempts > 0 && found
+    }, 'an attempt to be recorded')
     assert.deepEqual(
       [waiting.statusCode, waiting.error, waiting.response.length, waiting.response.slice(0, 5)],
       [500, 'The receiver answered 500.', 300, 'no xx'],
