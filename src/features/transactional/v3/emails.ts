@@ -114,7 +114,9 @@ export async function readScheduled(
     range: isBatch ? readRange(query, longestRangeDays) : undefined,
   }
   const list = { name: 'v3.scheduled', filter, usual: 100, most: 500 }
-  const { rows, nextCursor } = await pageBySlice(ctx, isBatch ? query : {}, list, (slice) =>
+  // A single message has no pages: a cursor is another list's.
+  const paging = isBatch ? query : { cursor: query.cursor }
+  const { rows, nextCursor } = await pageBySlice(ctx, paging, list, (slice) =>
     listScheduled(ctx.db, accountId, filter, slice),
   )
   const states = rows.map(({ status, created_at, scheduled_at }) => ({
