@@ -110,9 +110,10 @@ const failing =
 
 function over(ask: Ask, watching: Watching): Pick<Db, 'one' | 'maybe' | 'many' | 'run'> {
   const { checkRows } = watching
+  const fail = failing(watching)
   const query = async (statement: Sql) => {
     const compiled = compile(statement)
-    return { result: await ask(compiled).catch(failing(watching)), text: compiled.text }
+    return { result: await ask(compiled).catch(fail), text: compiled.text }
   }
   async function many<R>(shape: Shape<R>, statement: Sql): Promise<R[]> {
     const { result, text } = await query(statement)

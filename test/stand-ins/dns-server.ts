@@ -31,12 +31,25 @@ const longestString = 255
 /** `zone` is read at every question: a test may change it. Gives the address for POSTHORN_DNS. */
 export async function startDnsServer(zone: Zone, options: DnsServerOptions = {}): Promise<string> {
   const handle: Handle = (request, send) => answer(zone, options, request, send)
+  return `127.0.0.1:${await listen(handle, options)}`
+}
+
+const mostTries = 20
+
+/** One port for both. Whoever else uses it over TCP, and be it for a call of his own, has it: then another one. */
+async function listen(handle: Handle, options: DnsServerOptions, tries = 1): Promise<number> {
   const udp = dns2.createUDPServer(handle)
   await udp.listen(0, '127.0.0.1')
-  after(() => udp.close())
   const { port } = udp.address()
-  if (options.tcp !== false) await listenTcp(handle, port)
-  return `127.0.0.1:${port}`
+  try {
+    if (options.tcp !== false) await listenTcp(handle, port)
+  } catch (error) {
+    udp.close()
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || tries === mostTries) throw error
+    return listen(handle, options, tries + 1)
+  }
+  after(() => udp.close())
+  return port
 }
 
 async function listenTcp(handle: Handle, port: number): Promise<void> {

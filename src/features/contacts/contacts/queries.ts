@@ -32,32 +32,39 @@ export function lockContact(db: Db, accountId: string, ref: ContactRef) {
 
 const Id = row<{ id: string }>({ id: text })
 
-/** In the order of their numbers, as imports do it. Each is looked up by itself, whatever the planner believes. */
-export function lockContacts(db: Db, accountId: string, refs: ContactRef[]) {
-  const named = (column: Sql, given: string[]) => sql`
+export type Identifiers = { emails: string[]; extIds: string[]; phones: string[] }
+
+/**
+ * The numbers of those that there are. Each is looked up by itself, from the given ones to the table: a plan that began
+ * with the contacts of the account, because the planner believes that there are none, would compare all of them with
+ * all given ones.
+ */
+export function numbersOf(accountId: string, { emails, extIds, phones }: Identifiers): Sql {
+  const found = (given: string[], column: Sql) => sql`
          select c.id from unnest(${given}::text[]) as given
           cross join lateral (select id from contacts
                                where account_id = ${accountId} and ${column} = given limit 1) c`
+  return sql`${found(emails, sql`email`)}
+             union
+            ${found(extIds, sql`ext_id`)}
+             union
+            ${found(phones, sql`sms`)}`
+}
+
+/** In the order of their numbers, as imports do it. */
+export function lockContacts(db: Db, accountId: string, refs: ContactRef[]) {
+  const identifiers = {
+    emails: refs.flatMap((ref) => ('email' in ref ? ref.email : [])),
+    extIds: refs.flatMap((ref) => ('extId' in ref ? ref.extId : [])),
+    phones: refs.flatMap((ref) => ('sms' in ref ? ref.sms : [])),
+  }
   return db.many(
     Id,
     sql`
     select k.id
       from (select unnest(${refs.flatMap((ref) => ('id' in ref ? ref.id : []))}::bigint[]) as id
              union
-            ${named(
-              sql`email`,
-              refs.flatMap((ref) => ('email' in ref ? ref.email : [])),
-            )}
-             union
-            ${named(
-              sql`ext_id`,
-              refs.flatMap((ref) => ('extId' in ref ? ref.extId : [])),
-            )}
-             union
-            ${named(
-              sql`sms`,
-              refs.flatMap((ref) => ('sms' in ref ? ref.sms : [])),
-            )}
+            ${numbersOf(accountId, identifiers)}
              order by id) f
      cross join lateral (
        select id from contacts where account_id = ${accountId} and id = f.id limit 1 for update) k`,

@@ -1,8 +1,9 @@
 // A chunk of an import, one statement for all of its contacts.
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
-import { type Sql, sql } from '../../../kernel/sql.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { isUnsubscription } from '../../suppressions/queries.ts'
+import { type Identifiers, numbersOf } from '../contacts/queries.ts'
 import type { Consent, KnownContact } from './apply-rows.ts'
 
 const Known = row<KnownContact>({
@@ -17,27 +18,13 @@ const Known = row<KnownContact>({
   consent_source: maybe(text),
 })
 
-type Identifiers = { emails: string[]; extIds: string[]; phones: string[] }
-
-/**
- * Locked in the order of their numbers, as every import does it. Each is looked up by itself, from the given ones to
- * the table: a plan that began with the contacts of the account, because the planner believes that there are none,
- * would compare all of them with all given ones.
- */
-export function lockKnown(db: Db, accountId: string, { emails, extIds, phones }: Identifiers) {
-  const found = (given: string[], column: Sql) => sql`
-         select c.id from unnest(${given}::text[]) as given
-          cross join lateral (select id from contacts
-                               where account_id = ${accountId} and ${column} = given limit 1) c`
+/** Locked in the order of their numbers, as every import does it. */
+export function lockKnown(db: Db, accountId: string, identifiers: Identifiers) {
   return db.many(
     Known,
     sql`
     select k.*
-      from (${found(emails, sql`email`)}
-             union
-            ${found(extIds, sql`ext_id`)}
-             union
-            ${found(phones, sql`sms`)}
+      from (${numbersOf(accountId, identifiers)}
              order by id) f
      cross join lateral (
        select id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source

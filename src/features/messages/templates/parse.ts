@@ -78,7 +78,7 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
 function refuseUnknownFilters({ filters }: Liquid, { token: tag }: Template, tokens: Token[]): void {
   for (const token of tokens) {
     if (!TypeGuards.isFilteredValueToken(token)) continue
-    const unknown = token.filters.find(({ name }) => !(name in filters))
+    const unknown = token.filters.find(({ name }) => !Object.hasOwn(filters, name))
     if (unknown) throw faultAt(tag, `Unknown filter "${unknown.name}".`)
   }
 }
