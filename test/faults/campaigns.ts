@@ -7,10 +7,10 @@ import type { Db } from '../../src/kernel/db.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { row, text } from '../../src/kernel/row.ts'
 import { sql } from '../../src/kernel/sql.ts'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { openPools } from '../../src/main/wire.ts'
 import { call } from '../app.ts'
 import { makeEmptyDatabase } from '../processes/empty-database.ts'
+import { sparePort } from '../spare-port.ts'
 import { type Process, startService } from './service.ts'
 import { openSink } from './sink.ts'
 import { makeTally, type Tally } from './tally.ts'
@@ -30,7 +30,7 @@ export async function makeGrounds(): Promise<Grounds> {
   const tally = makeTally()
   const sink = await openSink(tally.take)
   const databaseUrl = await makeEmptyDatabase()
-  const port = await sparePort('127.0.0.1')
+  const port = await sparePort()
   const place = { port, databaseUrl, sinkPort: sink.port, env: { POSTHORN_LEASE_SECONDS: '6' } }
   let service: Process = await startService(place)
   const { db, close } = openPools({ url: databaseUrl, log: silentLog, strict: true })

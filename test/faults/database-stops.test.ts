@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { call } from '../app.ts'
 import { query } from '../processes/empty-database.ts'
+import { sparePort } from '../spare-port.ts'
 import { until } from '../until.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { sendAll } from './sender.ts'
@@ -21,7 +21,7 @@ const cluster = await openCluster()
 const tally = makeTally()
 const sink = await openSink(tally.take)
 after(() => sink.close())
-const port = await sparePort('127.0.0.1')
+const port = await sparePort()
 const lease = { POSTHORN_LEASE_SECONDS: '20' }
 const service = await startService({ port, databaseUrl: cluster.url, sinkPort: sink.port, env: lease })
 const ask = (path: string) => call(`http://127.0.0.1:${port}`, 'GET', path, { key: faultKey })

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { call } from '../app.ts'
 import { makeEmptyDatabase, query } from '../processes/empty-database.ts'
+import { sparePort } from '../spare-port.ts'
 import { until } from '../until.ts'
 import { randomFrom, seed } from './random.ts'
 import { sendAll } from './sender.ts'
@@ -22,7 +22,7 @@ test(`of ${count} sends none is lost when the process group is killed ${kills} t
   const sink = await openSink(tally.take)
   after(() => sink.close())
   const databaseUrl = await makeEmptyDatabase()
-  const port = await sparePort('127.0.0.1')
+  const port = await sparePort()
   const place = { port, databaseUrl, sinkPort: sink.port, env: { POSTHORN_LEASE_SECONDS: '6' } }
   let service: Process = await startService(place)
   const { body: capabilities } = await call(`http://127.0.0.1:${port}`, 'GET', '/api/v1/capabilities', {})

@@ -10,8 +10,8 @@ import { runOnce } from '../../src/kernel/job.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { readConfig } from '../../src/main/config.ts'
 import { openMediaStorage } from '../../src/main/media.ts'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { query } from '../processes/empty-database.ts'
+import { sparePort } from '../spare-port.ts'
 import { randomFrom, seed } from './random.ts'
 import { kill, startWorker } from './worker.ts'
 
@@ -21,7 +21,7 @@ const content = await make('png')
 const random = randomFrom(seed)
 
 async function startService(killAt = '') {
-  const port = await sparePort('127.0.0.1')
+  const port = await sparePort()
   const env = { POSTHORN_DATA_DIR: app.dataDir, KILL_AT: killAt, PORT: String(port) }
   const worker = await startWorker('media-worker.ts', app.databaseUrl, env)
   return { worker, url: `http://127.0.0.1:${port}` }

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import type { Db } from '../../src/kernel/db.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { openPools } from '../../src/main/wire.ts'
 import { type Place, type Process, startService } from '../faults/service.ts'
 import { makeEmptyDatabase } from '../processes/empty-database.ts'
+import { sparePort } from '../spare-port.ts'
 
 export type Kind = 'api' | 'worker' | 'smtp'
 
@@ -38,7 +38,7 @@ export async function makeFleet(sinkPort: number): Promise<Fleet> {
     POSTHORN_RATE_LIMIT_FACTOR: '1',
   }
   const seat = async (kind: Kind): Promise<Seat> => {
-    const port = await sparePort('127.0.0.1')
+    const port = await sparePort()
     const env = { ...shared, ...(kind === 'smtp' && { POSTHORN_SMTP_PORT: String(port) }) }
     return seatOf(kind, { port, databaseUrl, sinkPort, env, role: kind })
   }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { eventually, serverPid } from '../../src/adapters/embedded-postgres/fixtures/testing.ts'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { type CallOptions, call, type Reply } from '../app.ts'
+import { sparePort } from '../spare-port.ts'
 
 export { eventually, serverPid }
 
@@ -46,7 +46,7 @@ async function endServer(dataDir: string): Promise<void> {
 export async function makePlace(env: Env = {}): Promise<Place> {
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-process-'))
   folders.push(dataDir)
-  const port = await sparePort('127.0.0.1')
+  const port = await sparePort()
   const own = {
     PATH: process.env.PATH ?? '',
     POSTHORN_DATA_DIR: dataDir,

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { sparePort } from '../../src/main/spare-port.ts'
 import { makeEmptyDatabase } from '../processes/empty-database.ts'
 import { begin, makePlace, type Service, start } from '../processes/posthorn.ts'
+import { sparePort } from '../spare-port.ts'
 import { until } from '../until.ts'
 import { aMail, mailerFor } from './relay-app.ts'
 
 const key = 'the-key-of-the-relay-in-a-process'
-const [port, securePort] = [await sparePort('127.0.0.1'), await sparePort('127.0.0.1')]
+const [port, securePort] = [await sparePort(), await sparePort()]
 const place = await makePlace({
   DATABASE_URL: await makeEmptyDatabase(),
   POSTHORN_API_KEY: key,

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { ImapFlow } from 'imapflow'
-import { sparePort } from '../../src/main/spare-port.ts'
+import { sparePort } from '../spare-port.ts'
 import { until } from '../until.ts'
 
 const isThere = spawnSync('sh', ['-c', 'command -v dovecot']).status === 0
@@ -107,8 +107,8 @@ export type Certificate = { key: string; cert: string }
 /** With a certificate it speaks TLS: from the start on the one port, after STARTTLS on the other. */
 export async function startDovecot(certificate?: Certificate): Promise<Dovecot> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-dovecot-'))
-  const [as, port] = [runner(), await sparePort('127.0.0.1')]
-  const securePort = certificate ? await sparePort('127.0.0.1') : 0
+  const [as, port] = [runner(), await sparePort()]
+  const securePort = certificate ? await sparePort() : 0
   await chmod(folder, 0o755)
   for (const each of ['run', 'mail']) await mkdir(join(folder, each), { mode: 0o755 })
   if (process.getuid?.() === 0) await chown(join(folder, 'mail'), as.uid, as.gid)

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { openSink } from '../../../test/faults/sink.ts'
+import { sparePort } from '../../../test/spare-port.ts'
 import { until } from '../../../test/until.ts'
 import { serve } from '../../adapters/smtp-transport/fixtures/scripted-server.ts'
-import { sparePort } from '../../main/spare-port.ts'
 import { sendingWith } from './fixtures/sending.ts'
 
-const port = await sparePort('127.0.0.1')
+const port = await sparePort()
 const env = { POSTHORN_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, POSTHORN_RETRY_FACTOR: '0.02' }
 const app = await makeApp({ deliver: true, env })
 
