@@ -40,3 +40,30 @@ test('what the calendar does not have is no moment', () => {
     /startDate must be a date/,
   )
 })
+
+test('a range is of whole days where days are named, or the same time twice', () => {
+  const ranges: [string, string, string, string][] = [
+    ['2026-11-15', '2026-11-15', '2026-11-15T00:00:00.000Z', '2026-11-16T00:00:00.000Z'],
+    [
+      '2026-11-15T00:00:00Z',
+      '2026-11-15T00:00:00.000Z',
+      '2026-11-15T00:00:00.000Z',
+      '2026-11-16T00:00:00.000Z',
+    ],
+    ['2026-11-15T00:00:00+02:00', '2026-11-15', '2026-11-14T22:00:00.000Z', '2026-11-16T00:00:00.000Z'],
+    ['2026-11-15T09:00:00Z', '2026-11-15T10:30:00Z', '2026-11-15T09:00:00.000Z', '2026-11-15T10:30:00.000Z'],
+    // The plus of a zone, not encoded.
+    [
+      '2026-11-15T09:00:00 02:00',
+      '2026-11-15T10:30:00 02:00',
+      '2026-11-15T07:00:00.000Z',
+      '2026-11-15T08:30:00.000Z',
+    ],
+  ]
+  for (const [startDate, endDate, since, until] of ranges) {
+    const range = readRange({ startDate, endDate }, 90)
+    assert.deepEqual([range?.since.toISOString(), range?.until.toISOString()], [since, until], startDate)
+  }
+  const turned = { startDate: '2026-11-15T10:00:00Z', endDate: '2026-11-15T09:59:59Z' }
+  assert.throws(() => readRange(turned, 90), /startDate must not be after endDate/)
+})

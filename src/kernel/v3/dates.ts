@@ -46,7 +46,9 @@ export function readRange(asked: Asked, mostDays: number): Range | undefined {
   }
   const since = readDate(startDate, 'startDate')
   const end = readDate(endDate, 'endDate')
-  const until = endDate.length > 10 ? end : new Date(end.getTime() + dayMs)
+  // The same time twice means the day that begins then: clients that know no dates write midnight.
+  const isWholeDay = endDate.length === 10 || end.getTime() === since.getTime()
+  const until = isWholeDay ? new Date(end.getTime() + dayMs) : end
   if (until <= since)
     throw invalidParameter({ message: 'startDate must not be after endDate', param: 'startDate' })
   if (until.getTime() - since.getTime() <= mostDays * dayMs) return { since, until }
@@ -68,8 +70,11 @@ export function readRangeOrDays(
   return { since: new Date(until.getTime() - days * dayMs), until }
 }
 
+// A plus that was not encoded arrives as a space.
+const readAsked = (text: string) => readMoment(text.replace(/(:\d{2}(\.\d+)?) (\d{2}:?\d{2})$/, '$1+$3'))
+
 function readDate(text: string, param: string): Date {
-  const at = readMoment(text)
+  const at = readAsked(text)
   if (at) return at
   throw invalidParameter({ message: `${param} must be a date of the calendar, such as 2026-11-15`, param })
 }
@@ -88,8 +93,7 @@ export function daysOf({ since, until }: Range): string[] {
 /** A day, or a time; one without a zone is UTC. Undefined when none is given. */
 export function readSince(given: string | undefined, param: string): Date | undefined {
   if (!given) return undefined
-  // A plus that was not encoded arrives as a space.
-  const at = readMoment(given.replace(/(:\d{2}(\.\d+)?) (\d{2}:?\d{2})$/, '$1+$3'))
+  const at = readAsked(given)
   if (at) return at
   throw invalidParameter({
     message: `${param} must be a time that exists, such as 2026-11-15T09:30:00Z`,
