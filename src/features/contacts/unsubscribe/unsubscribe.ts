@@ -85,17 +85,25 @@ export function unsubscribe(db: Db, token: UnsubscribeToken, at: Date, userAgent
 }
 
 /** Takes back what `unsubscribe` did with the same token. */
-export function resubscribe(
-  db: Db,
-  token: UnsubscribeToken,
-  at: Date,
-  source: Source = 'unsubscribe',
-): Promise<void> {
-  return inTurn({ db, token, at, source }, async (act) => {
+export function resubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<void> {
+  return inTurn({ db, token, at, source: 'unsubscribe' }, async (act) => {
     if (token.listId === undefined) await returnToAll(act)
     else await returnToOne(act, token.listId)
   })
 }
+
+/** Whoever had left everything says yes to these lists alone: the others stay left, now one by one. */
+export function returnToLists(db: Db, token: UnsubscribeToken, at: Date, listIds: string[]): Promise<void> {
+  return inTurn({ db, token, at, source: 'double opt-in' }, async (act) => {
+    const known = hasLeftAll(act.standing) ? await listsOf(act.db, token, act.standing) : []
+    const others = known.filter((one) => one.is_member && !listIds.includes(one.id))
+    for (const { id } of others) await leaveOne(act, id)
+    await returnToAll(act)
+  })
+}
+
+const hasLeftAll = (standing: StandingRow) =>
+  standing.status === 'unsubscribed' ? leftByChoice(standing) : standing.suppression === 'unsubscribe'
 
 /**
  * What was chosen, and what was shown before: lists that came since are left alone, and a page that was opened before

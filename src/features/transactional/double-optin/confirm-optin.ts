@@ -6,7 +6,7 @@ import { readValue } from '../../contacts/attributes/values.ts'
 import { findContact } from '../../contacts/contacts/queries.ts'
 import { createContact } from '../../contacts/contacts/write-contact.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
-import { readStanding, resubscribe } from '../../contacts/unsubscribe/unsubscribe.ts'
+import { readStanding, returnToLists } from '../../contacts/unsubscribe/unsubscribe.ts'
 import { findOptin, lockOptin, markConfirmed, type OptinRow } from './queries.ts'
 import type { OptinToken } from './tokens.ts'
 
@@ -40,7 +40,8 @@ export function confirmOptin(
     const found = await lockOptin(tx, token)
     if (!found || isOver(found, at)) return undefined
     if (found.confirmed_at !== null) return found
-    await resubscribe(tx, { accountId: token.accountId, email: found.email }, at, source)
+    const person = { accountId: token.accountId, email: found.email }
+    await returnToLists(tx, person, at, found.include_list_ids)
     const caller = { accountId: token.accountId, keyId: found.key_id, mode: found.mode }
     await createContact(
       { db: tx, now: at, caller, source },

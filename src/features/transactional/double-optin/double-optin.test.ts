@@ -179,6 +179,25 @@ describe('double opt-in', () => {
     assert.deepEqual((await call('GET', '/api/v1/suppressions')).body.data, [])
   })
 
+  test('does not bring somebody who had left everything back onto their other lists', async () => {
+    const { ask, link, call, contact, news, accountId } = await setUp()
+    const { writeUnsubscribeToken, unsubscribeKeysOf } = await import('../../contacts/unsubscribe/tokens.ts')
+    const other = (await call('POST', '/v3/contacts/lists', { name: 'Other' })).body.id as number
+    const email = 'ann@example.com'
+    await call('POST', '/v3/contacts', { email, listIds: [other] })
+    await call('POST', '/v3/contacts', { email: 'ben@example.com', listIds: [other] })
+    await confirm(`/u/${writeUnsubscribeToken(unsubscribeKeysOf([secrets[0]]), { accountId, email })}`)
+    await ask()
+    await confirm((await link()).href)
+    const { body } = await contact()
+    assert.deepEqual([body.status, body.listIds, body.listUnsubscribed], ['subscribed', [news], [other]])
+    // Who had left nothing keeps what they have.
+    await ask({ email: 'ben@example.com' })
+    await confirm((await link(1, 'ben@example.com')).href)
+    const { listIds } = (await contact('ben@example.com')).body
+    assert.deepEqual(listIds.sort(), [news, other].sort())
+  })
+
   test('writes to nobody whom something else than they themselves stopped', async () => {
     const { ask, call } = await setUp()
     for (const stop of [
