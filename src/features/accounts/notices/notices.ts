@@ -10,6 +10,7 @@ export const noticeCodes = [
   'mailbox_paused',
   'campaign_interrupted',
   'sequence_paused',
+  'automation_paused',
 ] as const
 
 export type Noted = NoticeRef & {

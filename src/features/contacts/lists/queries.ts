@@ -115,6 +115,23 @@ export function deleteList(db: Db, accountId: string, id: number) {
   return db.run(sql`delete from lists where account_id = ${accountId} and id = ${id}`)
 }
 
+const Waiting = row<{ id: string; name: string }>({ id: text, name: text })
+
+/** Those that wait for additions to it. */
+export function pauseAutomationsOf(db: Db, accountId: string, listId: number, at: Date) {
+  return db.many(
+    Waiting,
+    sql`
+    update automations
+       set status = 'paused', updated_at = ${at}
+     where account_id = ${accountId}
+       and list_id = ${listId}
+       and status = 'active'
+       and trigger_type = 'list_addition'
+    returning id, name`,
+  )
+}
+
 export function deleteListCount(db: Db, accountId: string, id: number) {
   return db.run(sql`delete from contact_counts where account_id = ${accountId} and list_id = ${id}`)
 }

@@ -1,11 +1,21 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
+import { showId } from '../../../kernel/id.ts'
 import { missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine, optional } from '../../../kernel/v3/lenient.ts'
+import { raiseNotice } from '../../accounts/notices/notices.ts'
 import { holdFolder } from '../folders/queries.ts'
 import { folderUnknown } from '../folders/read-folder.ts'
-import { deleteList, deleteListCount, findList, insertList, type ListRow, updateList } from './queries.ts'
+import {
+  deleteList,
+  deleteListCount,
+  findList,
+  insertList,
+  type ListRow,
+  pauseAutomationsOf,
+  updateList,
+} from './queries.ts'
 
 export const ListBody = closed({
   name: Type.Optional(Type.String({ maxLength: 250 })),
@@ -50,7 +60,20 @@ async function readFolderId(ctx: Ctx, folderId: number | null | undefined) {
 
 export async function removeList(ctx: Ctx, id: number): Promise<void> {
   const { accountId } = ctx.caller
+  await pauseAutomations(ctx, id)
   if ((await deleteList(ctx.db, accountId, id)) === 0) throw listUnknown()
   // Only now: while its members go, they are still counted down.
   await deleteListCount(ctx.db, accountId, id)
+}
+
+/** Nobody would start them any more; the account is told. Before the list goes: others hold both in this order. */
+async function pauseAutomations({ db, caller: { accountId }, now }: Ctx, listId: number): Promise<void> {
+  for (const one of await pauseAutomationsOf(db, accountId, listId, now)) {
+    const id = showId('aut', one.id)
+    const message =
+      `The automation ${id} (${one.name}) was paused: its list, ${listId}, was deleted. ` +
+      'Give it another list_id and the status active, or delete it.'
+    const details = { automation_id: id, list_id: listId, reason: 'list_deleted' }
+    await raiseNotice(db, { accountId, code: 'automation_paused', subject: id, message, details }, now)
+  }
 }

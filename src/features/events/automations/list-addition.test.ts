@@ -110,3 +110,25 @@ test('who has left the list again is not written to', async () => {
   await pass(5)
   assert.deepEqual(await subjects(key, 'a@example.com'), [])
 })
+
+test('when the list is deleted it is paused, and the account is told until it goes on', async () => {
+  const { key, listId, welcome } = await withList()
+  const id = await declare(key, welcome)
+  await declare(key, { ...welcome, status: 'paused' })
+  await api('POST', '/v3/contacts', key, { email: 'a@example.com', listIds: [listId] })
+  assert.equal((await api('DELETE', `/v3/contacts/lists/${listId}`, key)).status, 204)
+  const { body } = await api('GET', `/api/v1/automations/${id}`, key)
+  assert.deepEqual([body.status, body.list_id], ['paused', listId])
+  const notices = async () => (await api('GET', '/api/v1/notices?open=true', key)).body.data
+  const [notice, ...others] = await notices()
+  assert.deepEqual([notice.code, notice.subject, others], ['automation_paused', id, []])
+  assert.match(notice.message, /list_id/)
+  await pass(5)
+  assert.deepEqual(await subjects(key, 'a@example.com'), [])
+  const next = (await api('POST', '/v3/contacts/lists', key, { name: 'Next' })).body.id
+  const path = `/api/v1/automations/${id}`
+  assert.equal((await api('PUT', path, key, { list_id: next, status: 'active' })).status, 200)
+  assert.deepEqual(await notices(), [])
+  await pass(0)
+  assert.deepEqual(await subjects(key, 'a@example.com'), ['Welcome'])
+})

@@ -35,6 +35,14 @@ const Run = row<RunRow>({
 
 export type RunFilter = { automationId?: string; status?: RunStatus; email?: string }
 
+// A run learns that its automation rests or is gone when its turn comes; whoever looks at it is told before.
+const isOver = sql`(r.status = 'running' and a.status = 'deleted')`
+const shownStatus = sql`
+           case when r.status <> 'running' then r.status
+                when a.status = 'paused' then 'paused'
+                when a.status = 'deleted' then 'stopped'
+                else 'running' end`
+
 /** A person's are found by the address that the run began with or that the contact has now. */
 export function listRuns(
   db: Db,
@@ -45,13 +53,16 @@ export function listRuns(
   return db.many(
     Run,
     sql`
-    select r.id, r.automation_id, coalesce(c.email, r.email) as email, r.cart_id, r.status, r.reason, r.next_step,
-           cardinality(r.schedule) as steps, r.due_at, r.started_at, r.ended_at
+    select r.id, r.automation_id, coalesce(c.email, r.email) as email, r.cart_id, ${shownStatus} as status,
+           case when ${isOver} then 'automation deleted' else r.reason end as reason, r.next_step,
+           cardinality(r.schedule) as steps, r.due_at, r.started_at,
+           case when ${isOver} then a.updated_at else r.ended_at end as ended_at
       from automation_runs r
+      left join automations a on a.account_id = r.account_id and a.id = r.automation_id
       left join contacts c on c.account_id = r.account_id and c.id = r.contact_id
      where r.account_id = ${accountId}
        ${when(automationId, (id) => sql`and r.automation_id = ${id}`)}
-       ${when(status, (one) => sql`and r.status = ${one}`)}
+       ${when(status, (one) => sql`and r.status in (${one}, 'running') and ${shownStatus} = ${one}`)}
        ${when(
          email,
          (one) => sql`

@@ -74,3 +74,27 @@ test('the reminders of a cart that every account has are among them', async () =
     [[left.run_id, null, 'c1', 3]],
   )
 })
+
+test('a run rests from the moment that its automation is paused, and is over when it is deleted', async () => {
+  const { key } = await app.makeAccount()
+  const path = `/api/v1/automations/${await declare(key, onEvent('waits', step(60, 'One')))}`
+  await happened(key, 'waits', 'anna@example.com')
+  const shown = async (query = '') =>
+    (await list(key, query)).data.map(({ status, reason, next_at, ended_at }) => [
+      status,
+      reason,
+      next_at !== null,
+      ended_at !== null,
+    ])
+  assert.deepEqual(await shown(), [['running', null, true, false]])
+  await api('PUT', path, key, { status: 'paused' })
+  assert.deepEqual(await shown(), [['paused', null, false, false]])
+  assert.deepEqual([await shown('?status=running'), (await shown('?status=paused')).length], [[], 1])
+  await api('PUT', path, key, { status: 'active' })
+  assert.deepEqual(await shown('?status=running'), [['running', null, true, false]])
+  await api('DELETE', path, key)
+  const over = [['stopped', 'automation deleted', false, true]]
+  assert.deepEqual([await shown('?status=stopped'), await shown('?status=running')], [over, []])
+  await pass(60)
+  assert.deepEqual(await shown(), over)
+})

@@ -1,10 +1,11 @@
 // Declaring an automation. What could not be sent is refused here, and not when a step is due.
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
-import { newUuid, readId } from '../../../kernel/id.ts'
+import { newUuid, readId, showId } from '../../../kernel/id.ts'
 import { eventName } from '../../../kernel/patterns.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed, words } from '../../../kernel/schema.ts'
+import { resolveNotice } from '../../accounts/notices/notices.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
 import { SendRequest } from '../../transactional/send-request.ts'
 import { refuseBadSteps } from './check-steps.ts'
@@ -82,8 +83,13 @@ export async function changeAutomation(ctx: Ctx, shownId: string, change: Automa
   if (isGivenAnew(change) || body.status === 'active') await refuseBadBody(ctx, body)
   const wanted = fieldsOf(ctx, body)
   const changed = await updateAutomation(ctx.db, { accountId, id: found.id, at: ctx.now }, wanted)
-  if (wanted.status === 'active') await resumeRuns(ctx.db, accountId, found.id)
+  if (wanted.status === 'active') await letRunsGoOn(ctx, found.id)
   return changed
+}
+
+async function letRunsGoOn({ db, caller: { accountId }, now }: Ctx, id: string): Promise<void> {
+  await resumeRuns(db, accountId, id)
+  await resolveNotice(db, { accountId, code: 'automation_paused', subject: showId('aut', id) }, now)
 }
 
 const isGivenAnew = ({ trigger_type, event_name, list_id, steps }: AutomationChange) =>
@@ -94,7 +100,7 @@ export async function removeAutomation(ctx: Ctx, shownId: string): Promise<void>
   const { accountId } = ctx.caller
   const gone = await withId(shownId, async (id) => {
     if ((await deleteAutomation(ctx.db, { accountId, id, at: ctx.now })) === 0) return undefined
-    await resumeRuns(ctx.db, accountId, id)
+    await letRunsGoOn(ctx, id)
     return id
   })
   orUnknown(gone)
