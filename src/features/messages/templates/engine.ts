@@ -7,18 +7,19 @@ import {
   toValue,
 } from 'liquidjs'
 import { AutoescapeTag } from './autoescape.ts'
+import { CaptureTag } from './capture.ts'
 import { strftimeOf, withWeek } from './date-format.ts'
 import { templateFault } from './fault.ts'
 import { finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
 import { operators } from './operators.ts'
 import { timeLimit } from './time-limit.ts'
-import { escapeHtml, isTrue, outerLoops, printed, readProperty, sizeOf } from './values.ts'
+import { escapeHtml, Finished, isTrue, outerLoops, printed, readProperty, sizeOf } from './values.ts'
 
 export type Kind = 'html' | 'text'
 
 export const printers: Record<Kind, (value: unknown) => string> = {
-  html: (value) => escapeHtml(printed(value)),
+  html: (value) => (value instanceof Finished ? value.text : escapeHtml(printed(value))),
   text: printed,
 }
 
@@ -30,6 +31,9 @@ const aliases: Record<string, string> = {
   striptags: 'strip_html',
   wordcount: 'number_of_words',
 }
+
+// They take away white space only: text that was finished stays so.
+const trimming = ['strip', 'lstrip', 'rstrip', 'strip_newlines']
 
 export const engines: Record<Kind, Liquid> = { html: makeEngine('html'), text: makeEngine('text') }
 
@@ -48,6 +52,7 @@ function makeEngine(kind: Kind): Liquid {
   })
   for (const tag of refusedTags) delete engine.tags[tag]
   engine.registerTag('autoescape', AutoescapeTag)
+  engine.registerTag('capture', CaptureTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
   registerFilters(engine)
   boundOutput(engine)
@@ -62,10 +67,20 @@ function registerFilters(engine: Liquid): void {
     const filter = engine.filters[other]
     if (filter) engine.registerFilter(name, filter)
   }
+  for (const name of trimming) engine.registerFilter(name, keptFinished(handlerOf(engine.filters[name])))
   engine.registerFilter('date', date)
   engine.registerFilter('time', date)
   engine.registerFilter('slice', slice)
   engine.registerFilter('is_true', isTrue)
+}
+
+type Handler = ReturnType<typeof handlerOf>
+
+function keptFinished(handler: Handler): Handler {
+  return function (value: unknown, ...args: unknown[]) {
+    const result = handler.call(this, value, ...args)
+    return value instanceof Finished ? new Finished(printed(result)) : result
+  }
 }
 
 const libraryDate = handlerOf(libraryFilters.date)

@@ -12,6 +12,7 @@ import {
   Value,
 } from 'liquidjs'
 import { AutoescapeTag } from './autoescape.ts'
+import { CaptureTag } from './capture.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
@@ -69,6 +70,7 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
       reorder(argument.initial.postfix)
     }
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
+    if (template instanceof CaptureTag) template.isEscaped = isEscaped
     if (template instanceof Output && !isEscaped) leaveUnescaped(template)
     adjust(engine, childrenOf(template), template instanceof AutoescapeTag ? template.isEscaped : isEscaped)
   }

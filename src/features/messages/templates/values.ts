@@ -1,5 +1,19 @@
 import { Drop, toValue } from 'liquidjs'
 
+/** Text that is HTML already: it is printed as it stands. A class, because the library knows its own so. */
+export class Finished extends Drop {
+  readonly text: string
+
+  constructor(text: string) {
+    super()
+    this.text = text
+  }
+
+  override valueOf(): string {
+    return this.text
+  }
+}
+
 const loopNames: Record<string, string> = {
   counter: 'index',
   counter0: 'index0',
@@ -18,6 +32,7 @@ const loopFields = new Set(
  */
 export function readProperty(holder: unknown, key: unknown): unknown {
   if (holder === null || holder === undefined) return holder
+  if (holder instanceof Finished) return readProperty(holder.text, key)
   if (holder instanceof Drop) return readLoop(holder, toValue(key))
   if (typeof holder === 'function') return undefined
   const name = nameOf(holder, toValue(key))
