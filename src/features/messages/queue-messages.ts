@@ -142,9 +142,14 @@ async function refuseUnproven(db: Db, results: (Queued | Refusal)[]): Promise<vo
     return sendersOf(outgoing).map((email) => ({ accountId: outgoing.caller.accountId, email }))
   }
   const isVerified = await verifiedSenders(db, places.flatMap(sendersAt))
+  const refusals = new Map<string, Refusal>()
   for (const place of places) {
     const unproven = sendersAt(place).find((ref) => !isVerified(ref))
-    if (unproven) results[place] = unverifiedRefusal(unproven.email)
+    if (!unproven) continue
+    const name = `${unproven.accountId} ${unproven.email}`
+    const known = refusals.get(name) ?? (await unverifiedRefusal(db, unproven))
+    refusals.set(name, known)
+    results[place] = known
   }
 }
 

@@ -7,6 +7,7 @@ import { silentLog } from '../../kernel/log.ts'
 import { int, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { campaignJobs } from '../campaigns/sending/jobs.ts'
+import { insertDomain } from '../domains/queries.ts'
 import { runAutomations } from '../events/automations/run-steps.ts'
 
 const app = await makeRelayApp({ deliver: true, env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
@@ -60,6 +61,33 @@ describe('where the account asks for proven senders', () => {
     assert.equal((await send('shop@EXAMPLE.com')).status, 202)
     await call('PUT', '/api/v1/settings', { require_verified_sender: false })
     assert.equal((await send('stranger@example.com')).status, 202)
+  })
+
+  test('the way out is what is still to do: the code of a sender, or the records of a declared domain', async () => {
+    const { call, accountId, unproven } = await setUp(true)
+    const wayOut = async (from: string) => {
+      const { error } = (await call('POST', '/api/v1/transactional/send', own(from))).body
+      const { body } = await call('POST', '/api/v1/messages/validate', own(from))
+      const [{ hint, action }] = body.blocking
+      assert.deepEqual({ hint, action }, { hint: error.hint, action: error.action })
+      return error
+    }
+    const waiting = await wayOut('New@example.com')
+    assert.deepEqual(waiting.action, {
+      operation: 'sender.validate',
+      method: 'PUT',
+      path: `/v3/senders/${unproven}/validate`,
+      scope: 'domain.write',
+    })
+    assert.match(waiting.hint, /waits for its code/)
+    assert.equal((await wayOut('stranger@shop.lan')).action, undefined, 'no such domain can be declared')
+    await insertDomain(db, { accountId, domain: 'example.com' }, 'token', new Date())
+    for (const from of ['stranger@EXAMPLE.com', 'new@example.com']) {
+      const { hint, action } = await wayOut(from)
+      assert.deepEqual([action.operation, action.path], ['domain.verify', '/api/v1/domains/verify'])
+      assert.deepEqual(action.body, { domain: 'example.com' })
+      assert.match(hint, /^example\.com is declared, not verified/)
+    }
   })
 
   test('message.validate says so', async () => {

@@ -4,7 +4,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { attributeNames } from '../../contacts/attributes/names.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
-import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
+import { unverifiedMessage, verifiedSenders } from '../../messages/senders/verified-sender.ts'
 import type { CampaignMail, Written } from '../../messages/settle.ts'
 import { actOf } from '../../messages/simulator.ts'
 import { environmentOf } from '../../messages/templates/compile.ts'
@@ -94,7 +94,7 @@ async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: Sta
   if (!verified_sender_only) return false
   const from = { accountId: ref.account_id, email: sender.email }
   if ((await verifiedSenders(db, [from]))(from)) return false
-  const reason = `${unverifiedRefusal(sender.email).message} Mend it, then resume the campaign.`
+  const reason = `${unverifiedMessage(sender.email)} Mend it, then resume the campaign.`
   await db.transaction(async (tx) => {
     if ((await lockWaiting(tx, ref))?.in_force === 'in_process') await suspend(tx, ref, reason)
   })

@@ -2,11 +2,12 @@
 import type { Caller, Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import { type Address, domainOf } from '../../../kernel/email-address.ts'
-import type { Refusal } from '../../../kernel/refusal.ts'
+import type { Refusal, Told } from '../../../kernel/refusal.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { senderUnverified } from '../../accounts/usage/refusals.ts'
-import { servedDomains } from '../../domains/domain-states.ts'
-import { findProven, findSender, type SenderRef } from './queries.ts'
+import { findDomainState, servedDomains } from '../../domains/domain-states.ts'
+import { normalName } from '../../domains/name.ts'
+import { findProven, findSender, findSenderIds, type SenderRef } from './queries.ts'
 
 const nameOf = ({ accountId, email }: SenderRef) => `${accountId} ${email}`
 
@@ -28,23 +29,47 @@ const lowered = ({ accountId, email }: SenderRef) => ({ accountId, email: email.
 export async function refuseUnverified(db: Db, caller: Caller, email: string): Promise<void> {
   if (!caller.verifiedSenderOnly) return
   const ref = { accountId: caller.accountId, email }
-  if (!(await verifiedSenders(db, [ref]))(ref)) throw unverifiedRefusal(email)
+  if (!(await verifiedSenders(db, [ref]))(ref)) throw await unverifiedRefusal(db, ref)
 }
 
-export function unverifiedRefusal(email: string): Refusal {
-  return senderUnverified({
-    message: `${email} is neither on a verified domain of this account nor one of its active senders.`,
-    param: 'from',
-    hint: 'Declare and verify the domain, or add the address under /v3/senders and validate it.',
-    action: {
-      operation: 'domain.declare',
-      method: 'POST',
-      path: '/api/v1/domains',
-      scope: 'domain.write',
-      body: { domain: domainOf(email) },
-    },
-  })
+export const unverifiedMessage = (email: string) =>
+  `${email} is neither on a verified domain of this account nor one of its active senders.`
+
+export async function unverifiedRefusal(db: Db, ref: SenderRef): Promise<Refusal> {
+  const { email } = ref
+  return senderUnverified({ message: unverifiedMessage(email), param: 'from', ...(await stillToDo(db, ref)) })
 }
+
+type WayOut = Pick<Told, 'hint' | 'action'>
+
+const scope = 'domain.write'
+
+async function stillToDo(db: Db, { accountId, email }: SenderRef): Promise<WayOut> {
+  const domain = domainOf(email)
+  const body = { domain }
+  if (await findDomainState(db, accountId, domain))
+    return {
+      hint: `${domain} is declared, not verified: publish the records that domain.dns shows, then verify it.`,
+      action: { operation: 'domain.verify', method: 'POST', path: '/api/v1/domains/verify', scope, body },
+    }
+  const [waiting] = await findSenderIds(db, accountId, [email.toLowerCase()])
+  if (waiting) return { hint: codeHint(email), action: validating(waiting.id) }
+  const declaring = { operation: 'domain.declare', method: 'POST', path: '/api/v1/domains', scope, body }
+  return {
+    hint: 'Declare and verify the domain, or add the address under /v3/senders and validate it.',
+    action: normalName(domain) ? declaring : undefined,
+  }
+}
+
+const codeHint = (email: string) =>
+  `${email} is a sender that waits for its code: send {"otp": the code that was mailed to it}.`
+
+const validating = (id: string) => ({
+  operation: 'sender.validate',
+  method: 'PUT',
+  path: `/v3/senders/${id}/validate`,
+  scope,
+})
 
 /** The sender of this number, which must be active. */
 export async function readNumberedSender(ctx: Ctx, id: number): Promise<Address> {
