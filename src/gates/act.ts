@@ -72,7 +72,7 @@ export async function actAll(
   const replies = acting.length > 0 ? await runAll(gates, op, tx, acting) : []
   const acted = new Map(acting.map((pending, i) => [pending, replies[i]]))
   const results = batch.map((pending, i) => known[i] ?? acted.get(pending))
-  await writeLines(tx, batch, results)
+  await writeLines(tx, batch, results, new Set(acting))
   const answered = acting.flatMap((pending, i) => {
     const reply = replies[i]
     return pending.claim && reply && !(reply instanceof Refusal) ? [{ claim: pending.claim, reply }] : []
@@ -95,11 +95,21 @@ async function runAll(gates: Gates, op: Operation, tx: Db, acting: Pending[]): P
   return results.map((result) => (result instanceof Refusal ? result : replyChecked(gates, op, result)))
 }
 
-async function writeLines(tx: Db, batch: Pending[], results: (Reply | Refusal | undefined)[]): Promise<void> {
-  const lines = batch.flatMap(({ admission, input, asked = input }, i) => {
+/** Whoever counts what was done must be able to leave out the calls that only got their first answer again. */
+const replayCode = 'idempotency_replayed'
+
+async function writeLines(
+  tx: Db,
+  batch: Pending[],
+  results: (Reply | Refusal | undefined)[],
+  acting: Set<Pending>,
+): Promise<void> {
+  const lines = batch.flatMap((pending, i) => {
+    const { admission, input, asked = input } = pending
     const result = results[i]
     if (!result || result instanceof Refusal || admission.caller === nobody) return []
-    return lineOf(admission, asked, { status: result.status, code: null })
+    const code = acting.has(pending) ? null : replayCode
+    return lineOf(admission, asked, { status: result.status, code })
   })
   if (lines.length > 0) await insertAuditLines(tx, lines)
 }

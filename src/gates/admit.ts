@@ -87,9 +87,10 @@ async function passKeyed(gates: Gates, admission: Admission, apiKey: string | un
 
 function refuseMissingScope(op: Operation, caller: Caller): void {
   if (holdsScope(caller.scopes, op.scope)) return
+  const create = `posthorn key create --account ${caller.accountId} --scope ${op.scope}`
   throw scopeMissing({
     message: `The key lacks the scope ${op.scope}.`,
-    hint: `Use a key that holds ${op.scope}, or make one with: posthorn key create --scope ${op.scope}`,
+    hint: `Use a key that holds ${op.scope}, or make one with: ${create}`,
   })
 }
 

@@ -30,6 +30,19 @@ test('a call leaves one line with key, parameters and result', async () => {
   assert.deepEqual([line?.request_id, line?.key.name, line?.ip], ['my-own-id', 'test key', '127.0.0.1'])
 })
 
+test('a call that got its first answer again is told apart from the one that acted', async () => {
+  const { key } = await app.makeAccount()
+  const headers = { 'idempotency-key': 'once' }
+  const act = () => app.call('POST', '/api/v1/test-acts', { key, body: { note: 'once' }, headers })
+  await act()
+  assert.equal((await act()).headers.get('idempotency-replayed'), 'true')
+  const results = (await linesOf(key)).map(({ result }) => result)
+  assert.deepEqual(results, [
+    { status: 202, code: 'idempotency_replayed' },
+    { status: 202, code: null },
+  ])
+})
+
 test('refused calls leave a line too: scope, rate, input, broken JSON', async () => {
   const { accountId, key } = await app.makeAccount()
   const reader = await app.makeKey({ scopes: ['billing.read'] }, accountId)

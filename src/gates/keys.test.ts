@@ -35,6 +35,16 @@ test('a revoked key stops working within a few seconds', async () => {
   assert.equal(status, 401)
 })
 
+test('a key that lacks a scope is told the command that makes one of the same account', async () => {
+  const { accountId } = await app.makeAccount()
+  const { key } = await app.makeKey({ scopes: ['billing.read'] }, accountId)
+  const { error } = (await app.call('GET', '/api/v1/messages', { key })).body
+  assert.match(
+    error.hint,
+    new RegExp(`posthorn key create --account ${accountId} --scope email.read_status$`),
+  )
+})
+
 test('usage tells the key its own scopes, cap and mode', async () => {
   const { key } = await app.makeKey({
     scopes: ['billing.read'],

@@ -32,6 +32,7 @@ type Told = {
   code: string
   message: string
   status: number
+  param?: string
   hint?: string
   request_id: string
   retryable: boolean
@@ -180,10 +181,17 @@ describe('a call', () => {
     assert.equal(first.isError, false)
     assert.deepEqual(second, first)
     const other = await refusalOf(agent, 'act_write', { ...args, note: 'another note' })
-    assert.equal(other.code, 'idempotency_key_reused')
+    assert.deepEqual([other.code, other.param], ['idempotency_key_reused', 'idempotency_key'])
     const headers = { 'idempotency-key': 'agent-1' }
     const reply = await app.call('POST', '/api/v1/test-acts', { body: { note: args.note }, headers })
     assert.deepEqual([reply.headers.get('idempotency-replayed'), reply.text], ['true', first.text])
+    const again = await agent.callTool({ name: 'act_write', arguments: args })
+    assert.equal(again._meta?.idempotency_replayed, true)
+    const anew = await agent.callTool({
+      name: 'act_write',
+      arguments: { ...args, idempotency_key: 'agent-2' },
+    })
+    assert.equal(anew._meta?.idempotency_replayed, undefined)
   })
 })
 
@@ -234,6 +242,8 @@ describe('a refusal comes back as an error with the structure of /api/v1', () =>
       assert.deepEqual([error.code, error.status], ['not_found', 404], name)
       assert.match(error.hint ?? '', /tools\/list/)
     }
+    const { message } = await refusalOf(agent, 'usage.get')
+    assert.equal(message, 'There is no such tool. Did you mean usage_get?')
   })
 
   test('for the rate limit, which agents and HTTP share', async () => {

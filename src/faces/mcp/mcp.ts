@@ -7,6 +7,7 @@ import { admit, type Call } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { perform } from '../../gates/perform.ts'
 import { asRefusal } from '../../gates/reply.ts'
+import { nearest } from '../../kernel/nearest.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { ownError, statusOf } from '../../kernel/refusal.ts'
 import { notFound } from '../../kernel/refusals.ts'
@@ -75,27 +76,36 @@ function serverFor(needs: McpNeeds, Maker: Library['Server'], { call, scopes }: 
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: toolsFor(operations, scopes).map(describeTool) }))
-  server.setRequestHandler('tools/call', ({ params }) => {
-    const op = operations.find((one) => one.face === 'own' && toolName(one) === params.name)
-    return callTool(gates, op, params.arguments ?? {}, call)
-  })
+  server.setRequestHandler('tools/call', ({ params }) =>
+    callTool(gates, () => operationOf(operations, params.name), params.arguments ?? {}, call),
+  )
   return server
 }
 
-async function callTool(gates: Gates, op: Operation | undefined, given: Record<string, unknown>, call: Call) {
+function operationOf(operations: readonly Operation[], name: string): Operation {
+  const own = operations.filter(({ face }) => face === 'own')
+  const found = own.find((op) => toolName(op) === name)
+  if (found) return found
+  const meant = nearest(name, own.map(toolName))
+  throw notFound({
+    message: `There is no such tool.${meant ? ` Did you mean ${meant}?` : ''}`,
+    hint: 'tools/list names all that this key may call.',
+  })
+}
+
+async function callTool(gates: Gates, find: () => Operation, given: Record<string, unknown>, call: Call) {
   try {
-    if (!op)
-      throw notFound({
-        message: 'There is no such tool.',
-        hint: 'tools/list names all that this key may call.',
-      })
+    const op = find()
     const { idempotencyKey, ...input } = inputOf(op, given)
-    const { body } = await perform(gates, await admit(gates, op, call), input, idempotencyKey)
+    const { body, replayed } = await perform(gates, await admit(gates, op, call), input, idempotencyKey)
     const structuredContent = body === '' ? {} : op.replyType ? { text: body } : JSON.parse(body)
-    return { content: [{ type: 'text' as const, text: body }], structuredContent }
+    const answer = { content: [{ type: 'text' as const, text: body }], structuredContent }
+    return replayed ? { ...answer, _meta: { idempotency_replayed: true } } : answer
   } catch (error) {
     const refusal = asRefusal(error, gates.log, { requestId: call.requestId })
     const told = ownError(refusal, statusOf(refusal.declaration.kind, 'own'), call.requestId)
+    // What is a header over HTTP is an argument here.
+    if (told.error.param === 'Idempotency-Key') told.error.param = 'idempotency_key'
     return {
       isError: true,
       content: [{ type: 'text' as const, text: JSON.stringify(told) }],

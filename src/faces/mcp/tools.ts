@@ -16,10 +16,14 @@ export function toolsFor(operations: readonly Operation[], held: Scope[] | null)
 type Properties = Record<string, Record<string, string>>
 type Shaped = { properties: Properties; required: string[] }
 
+const keyDescription =
+  'Up to 255 characters. The same call with the same key gives the first answer again and does nothing more; ' +
+  '_meta.idempotency_replayed of the result then is true.'
+
 export function describeTool(op: Operation) {
   const parts = [op.params, op.query, op.body].map(shapeOf)
   const properties: Properties = Object.assign({}, ...parts.map((part) => part.properties))
-  if (op.idempotent) properties.idempotency_key = { type: 'string', description: 'Up to 255 characters' }
+  if (op.idempotent) properties.idempotency_key = { type: 'string', description: keyDescription }
   return {
     name: toolName(op),
     description: [op.summary, op.description].filter(Boolean).join('. '),

@@ -25,7 +25,9 @@ export const listAudit = (operations: () => readonly Operation[]) =>
     area: 'Account',
     summary: 'List what was called, newest first',
     description:
-      'One line per call: which key, which operation, which parameters, which result. Never the content of a message.',
+      'One line per call: which key, which operation, which parameters, which result. Never the content of a ' +
+      'message. A call that got the first answer to its Idempotency-Key again, and did nothing, has the code ' +
+      'idempotency_replayed.',
     scope: 'analytics.read',
     effect: 'read',
     query: closed({
