@@ -133,6 +133,18 @@ describe('a message over the relay', () => {
     for (const { raw } of await stored()) assert.doesNotMatch(raw, /^x-(?:mail-|mailin|tag)/im)
   })
 
+  test('that is for nobody (X-Sib-Sandbox: drop) is answered and neither kept nor sent', async () => {
+    const { key, stored } = await fresh()
+    const headers = { 'X-Sib-Sandbox': 'drop' }
+    const sent = await app.send({ headers, to: ['anna@example.com', 'bo@example.com'] }, key)
+    assert.match(sent.response, /^250 2\.0\.0 queued as msg_\w+ msg_\w+$/)
+    await assert.rejects(app.send({ headers: { ...headers, 'X-SIB-API': '{}' } }, key), /Templates cannot/)
+    assert.deepEqual(await stored(), [])
+    assert.equal((await app.call('GET', '/api/v1/usage', { key })).body.key.used_today, 0)
+    await app.send({ headers: { 'X-Sib-Sandbox': 'off' } }, key)
+    assert.equal((await stored()).length, 1)
+  })
+
   test('has its HTML tracked, unless it says otherwise', async () => {
     const { accountId, key } = await fresh()
     const html = '<body>Hello <a href="https://shop.example/order/7">your order</a></body>'

@@ -81,6 +81,10 @@ function refuseTemplate(mail: RelayedMail): void {
   throw refuse('X-SIB-API', 'Templates cannot be sent through the relay; use the HTTP interface.')
 }
 
+/** The compatible provider's word for a trial: all is checked, and nothing is kept or sent. */
+export const isForNobody = (mail: RelayedMail): boolean =>
+  valueIn(mail, 'x-sib-sandbox')?.toLowerCase() === 'drop'
+
 function readFrom(mail: RelayedMail): Address {
   const given = valueIn(mail, 'from')
   if (!given) throw refuse('from', 'The message has no From header.')

@@ -10,9 +10,10 @@ import { findSuppressed, nameOfFound, nameOfRef } from '../../suppressions/queri
 import { newMessageId } from '../message-id.ts'
 import { type Outgoing, type Queued, refOf, suppressedRefusal } from '../queue-messages.ts'
 import { recipientInvalid } from '../refusals.ts'
+import { refuseUnverified } from '../senders/verified-sender.ts'
 import type { RelayedMail } from './mail.ts'
 import { type Group, queueWhole } from './queue-whole.ts'
-import { readMail, readOtherSenders } from './read-mail.ts'
+import { isForNobody, readMail, readOtherSenders } from './read-mail.ts'
 import { rewriteMail } from './rewrite-mail.ts'
 
 export type Submission = { ctx: Ctx; envelopeFrom: string; recipients: string[]; mail: RelayedMail }
@@ -26,14 +27,29 @@ export async function submitMails(
   const prepared = submissions.map((one) => groupOrRefusal(one, by))
   // Each was looked at when it was named.
   const checked = db.optimistic ? prepared : await refuseSuppressed(db, prepared)
-  const groups = checked.filter((one): one is Group => !(one instanceof Refusal))
+  const dropped = new Set(prepared.filter((_, i) => submissions[i] && isForNobody(submissions[i].mail)))
+  const good = checked.filter((one): one is Group => !(one instanceof Refusal))
+  const groups = good.filter((one) => !dropped.has(one))
   const queued = await queueWhole(db, groups)
   const results = new Map(groups.map((group, i) => [group, queued[i]]))
+  for (const one of good.filter((group) => dropped.has(group))) results.set(one, await sendNowhere(db, one))
   return checked.map((one) => {
     const result = one instanceof Refusal ? one : results.get(one)
     if (!result) throw new Error('a message was neither queued nor refused')
     return result
   })
+}
+
+/** Answered as if it had been queued. It obeys the rules of the key as well. */
+async function sendNowhere(db: Db, group: Group): Promise<Queued[] | Refusal> {
+  const [first] = group
+  try {
+    if (first) await refuseUnverified(db, first.caller, first.from.email)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+  return group.map((outgoing) => ({ id: outgoing.id ?? newUuid(), status: 'queued', outgoing }))
 }
 
 function groupOrRefusal(submission: Submission, by: string): Group | Refusal {
