@@ -22,6 +22,8 @@ export type NewMessage = {
   templateId: string | null
   batchId: string | null
   automationId: string | null
+  listId: string | undefined
+  consentSource: string | undefined
   messageId: string
   createdAt: Date
   scheduledAt: Date | null
@@ -36,16 +38,18 @@ export function insertMessages(db: Db, messages: NewMessage[]) {
              as m (id uuid, "accountId" bigint, "keyId" uuid, status text, source text, mode text, stream text,
                    lane smallint, sender text, "senderName" text, recipient text, "recipientName" text,
                    subject text, tags json, metadata jsonb, "templateId" bigint, "batchId" uuid,
-                   "automationId" uuid, "messageId" text, "createdAt" timestamptz, "scheduledAt" timestamptz)),
+                   "automationId" uuid, "listId" bigint, "consentSource" text, "messageId" text,
+                   "createdAt" timestamptz, "scheduledAt" timestamptz)),
     listed as (
       insert into messages
         (id, account_id, key_id, status, source, mode, stream, sender, sender_name, recipient, recipient_name,
-         subject, tag, tags, metadata, template_id, batch_id, automation_id, message_id, created_at,
-         scheduled_at)
+         subject, tag, tags, metadata, template_id, batch_id, automation_id, list_id, consent_source,
+         message_id, created_at, scheduled_at)
       select id, "accountId", "keyId", status, source, mode, stream, sender, "senderName", recipient,
              "recipientName", subject, tags ->> 0,
              case when tags is not null then array(select json_array_elements_text(tags)) end, metadata,
-             "templateId", "batchId", "automationId", "messageId", "createdAt", "scheduledAt"
+             "templateId", "batchId", "automationId", "listId", "consentSource", "messageId", "createdAt",
+             "scheduledAt"
         from given),
     tagged as (
       insert into message_tags (account_id, tag, message_id)

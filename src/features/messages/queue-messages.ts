@@ -70,6 +70,9 @@ export type Outgoing = {
   templateId?: string
   batchId?: string
   automationId?: string
+  /** What brought the recipient, for the counts: a list, and the source of their consent. */
+  listId?: string
+  consentSource?: string
   messageId: string
   scheduledAt?: Date
   track: Track
@@ -281,6 +284,8 @@ function rowOf({ id, status, outgoing }: Queued): NewMessage {
     templateId: outgoing.templateId ?? null,
     batchId: outgoing.batchId ?? null,
     automationId: outgoing.automationId ?? null,
+    listId: outgoing.listId,
+    consentSource: outgoing.consentSource,
     messageId: outgoing.messageId,
     createdAt: outgoing.now,
     scheduledAt: outgoing.scheduledAt ?? null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readId } from '../../../kernel/id.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { workImports } from '../../contacts/import/work-imports.ts'
@@ -131,4 +132,21 @@ test('when the list is deleted it is paused, and the account is told until it go
   assert.deepEqual(await notices(), [])
   await pass(0)
   assert.deepEqual(await subjects(key, 'a@example.com'), ['Welcome'])
+})
+
+test('what it sends counts for the list and for the source of the consent', async () => {
+  const { key, listId, welcome } = await withList()
+  await declare(key, welcome)
+  const one = { email: 'a@example.com', listIds: [listId], consentSource: 'shop' }
+  assert.equal((await api('POST', '/v3/contacts', key, one)).status, 201)
+  await pass(5)
+  const [{ id }] = (await api('GET', '/api/v1/messages', key)).body.data
+  await db.run(sql`
+    insert into message_events (id, account_id, message_id, type, at, data)
+    select gen_random_uuid(), account_id, id, 'sent', now(), '{}' from messages where id = ${readId('msg', id)}`)
+  for (const filter of [`listId=${listId}`, 'source=shop']) {
+    const { body } = await api('GET', `/api/v1/stats/engagement?${filter}`, key)
+    assert.equal(body.sent, 1, filter)
+  }
+  assert.equal((await api('GET', `/api/v1/stats/engagement?listId=${listId + 1}`, key)).body.sent, 0)
 })

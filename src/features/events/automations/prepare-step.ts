@@ -55,6 +55,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
     tags: template && template.tag !== '' ? [template.tag] : [],
     templateId: template?.id,
     automationId: run.automation_id ?? undefined,
+    consentSource: run.consent_source ?? undefined,
     messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,
     track: {},
     suppressed: 'refuse',

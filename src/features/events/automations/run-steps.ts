@@ -126,7 +126,8 @@ async function decide(work: Work, run: DueRun): Promise<Decided> {
   if (end) return { run, stepCount, end }
   if (!step) return { run, stepCount, end: ended('finished', null) }
   try {
-    return { run, stepCount, outgoing: await prepareStep(work.steps, run, step) }
+    const outgoing = await prepareStep(work.steps, run, step)
+    return { run, stepCount, outgoing: { ...outgoing, listId: automation?.list_id ?? undefined } }
   } catch (error) {
     if (isDatabaseDown(error)) throw error
     if (!(error instanceof Refusal))

@@ -19,6 +19,7 @@ export type DueRun = {
   contact_email: string | null
   contact_status: string | null
   contact_sms: string | null
+  consent_source: string | null
   attributes: Record<string, unknown> | null
   left_list_ids: string[]
 }
@@ -37,6 +38,7 @@ const Due = row<DueRun>({
   contact_email: maybe(text),
   contact_status: maybe(text),
   contact_sms: maybe(text),
+  consent_source: maybe(text),
   attributes: json(),
   left_list_ids: texts,
 })
@@ -80,7 +82,7 @@ export function claimRuns(db: Db, now: Date, limit: number) {
        limit ${limit})
     select p.account_id, p.id, p.automation_id, p.email, p.context, p.schedule, p.next_step,
            p.waits, p.key_id, p.mode, c.email as contact_email, c.status as contact_status, c.sms as contact_sms,
-           c.attributes,
+           c.attributes, c.consent_source,
            array(select u.list_id
                    from list_unsubscriptions u
                   where u.account_id = c.account_id and u.contact_id = c.id) as left_list_ids
