@@ -3,7 +3,16 @@ import { test } from 'node:test'
 import { until } from '../../../../test/until.ts'
 import { int, row } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
-import { mailServer, makeMailbox, makeOutreach, makeProspects, makeSequence } from '../fixtures/outreach.ts'
+import {
+  enrollments,
+  mailServer,
+  makeMailbox,
+  makeOutreach,
+  makeProspects,
+  makeSequence,
+  pass,
+  run,
+} from '../fixtures/outreach.ts'
 
 const outreach = await makeOutreach()
 const { db } = outreach.app.pools
@@ -23,6 +32,66 @@ test('one who is deleted at the same moment is not there', async (t) => {
   const { status, body } = await enrolling.asked
   assert.equal(status, 200)
   assert.deepEqual(body, { enrolled: 1, skipped: [{ prospect: 'ann@globex.example', reason: 'unknown' }] })
+})
+
+test('a sequence ends for one prospect alone, who can be let go on where they were', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  const id = await makeSequence(account, [mailbox])
+  const emails = ['ann@globex.example', 'bob@globex.example']
+  const [ann] = await makeProspects(account, emails)
+  await run(account, id, emails)
+  await pass(outreach, 9 * 60)
+  const post = (what: string, body: object) =>
+    account.call('POST', `/v3/outreach/campaigns/${id}/${what}`, body)
+  const left = await post('unenroll', { prospectIds: [ann, 999_999], emails: ['ANN@globex.example', 'no'] })
+  assert.deepEqual(left.body, {
+    stopped: 1,
+    skipped: [
+      { prospect: 'no', reason: 'unknown' },
+      { prospect: 999_999, reason: 'unknown' },
+    ],
+  })
+  assert.deepEqual((await post('unenroll', { prospectIds: [ann] })).body, {
+    stopped: 0,
+    skipped: [{ prospect: ann, reason: 'not_enrolled' }],
+  })
+  await pass(outreach, 4 * 24 * 60, 30)
+  const sentTo = () => server.received.map(({ to }) => to)
+  assert.equal(sentTo().filter((one) => one.includes('ann@')).length, 1)
+  assert.equal(sentTo().filter((one) => one.includes('bob@')).length, 2)
+  assert.equal((await post('enroll', { prospectIds: [ann] })).body.skipped[0].reason, 'already_enrolled')
+  assert.deepEqual((await post('enroll', { emails, again: true })).body, {
+    enrolled: 1,
+    skipped: [{ prospect: 'bob@globex.example', reason: 'already_enrolled' }],
+  })
+  await pass(outreach, 3 * 24 * 60, 30)
+  assert.equal(sentTo().filter((one) => one.includes('ann@')).length, 2)
+  const { body } = await account.call('GET', `/v3/outreach/campaigns/${id}/stats`)
+  assert.deepEqual([body.enrolled, body.finished], [2, 2], JSON.stringify(body))
+})
+
+test('who refused does not come back; whose mailbox is gone begins anew', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const id = await makeSequence(account, [await makeMailbox(account, server.port)])
+  const emails = ['ann@globex.example', 'bob@globex.example']
+  await makeProspects(account, emails)
+  await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, { emails })
+  await db.run(sql`
+    update outreach_enrollments e
+       set state = 'stopped', ended_at = now(), next_step = 1, mailbox_id = 0,
+           reason = case when p.email like 'ann%' then 'refused' else 'mailbox_deleted' end
+      from outreach_prospects p
+     where e.sequence_id = ${id} and p.id = e.prospect_id`)
+  const again = await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, { emails, again: true })
+  assert.deepEqual(again.body, {
+    enrolled: 1,
+    skipped: [{ prospect: 'ann@globex.example', reason: 'refused' }],
+  })
+  const [one] = (await enrollments(outreach, id)).filter(({ state }) => state === 'active')
+  assert.deepEqual([one?.next_step, one?.reason], [0, null])
 })
 
 const Waiting = row<{ n: number }>({ n: int })

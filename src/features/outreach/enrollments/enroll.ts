@@ -1,23 +1,19 @@
 // Prospects join a sequence, thousands at a time. Whoever must not be written to stays out, with the reason.
 import type { Ctx } from '../../../kernel/ctx.ts'
-import { normalEmail } from '../../../kernel/email-address.ts'
-import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { invalidParameter } from '../../../kernel/refusals.ts'
 import { requireIdentity } from '../identity/identity.ts'
 import { setStatus } from '../sequences/queries.ts'
 import { heldSequence, refuseTestKey } from '../sequences/write-sequence.ts'
-import { enrollAll, type SkipReason } from './queries.ts'
+import { type GivenProspects, outcomeOf, readGiven } from './given.ts'
+import { enrollAll, type SkipReason, type UnenrollSkipReason, unenrollAll } from './queries.ts'
 
-export type ToEnroll = { prospectIds?: number[] | null; emails?: string[] | null }
-export type Enrolled = { enrolled: number; skipped: { prospect: number | string; reason: SkipReason }[] }
+type Skipped<Reason> = { prospect: number | string; reason: Reason }[]
+export type Enrolled = { enrolled: number; skipped: Skipped<SkipReason> }
 
-export const mostAtOnce = 10_000
+export type ToEnroll = GivenProspects & { again?: boolean | null }
 
-export async function enroll(ctx: Ctx, id: number, { prospectIds, emails }: ToEnroll): Promise<Enrolled> {
-  const count = (prospectIds?.length ?? 0) + (emails?.length ?? 0)
-  if (count === 0)
-    throw missingParameter({ message: 'prospectIds or emails is missing', param: 'prospectIds' })
-  if (count > mostAtOnce)
-    throw invalidParameter({ message: `At most ${mostAtOnce} can be enrolled at once`, param: 'prospectIds' })
+export async function enroll(ctx: Ctx, id: number, { again, ...asked }: ToEnroll): Promise<Enrolled> {
+  const given = readGiven(asked)
   const sequence = await heldSequence(ctx, id)
   await requireIdentity(ctx)
   if (sequence.status === 'stopped')
@@ -25,31 +21,23 @@ export async function enroll(ctx: Ctx, id: number, { prospectIds, emails }: ToEn
   refuseTestKey(ctx, sequence)
   if (sequence.status === 'finished' && sequence.mailbox_ids.length === 0)
     throw invalidParameter({ message: 'It has no mailbox left to send from', param: 'id' })
-  const ids = new Set(prospectIds)
-  const { good, bad } = readEmails(emails ?? [])
   const { accountId } = ctx.caller
-  const wanted = { accountId, sequenceId: sequence.id, ids: [...ids].map(String), emails: good, at: ctx.now }
-  const judged = await enrollAll(ctx.db, wanted)
-  // Some may be given twice, by number and by address.
-  const enrolled = new Set(judged.flatMap(({ id, reason }) => (reason === null ? [id] : []))).size
+  const of = { accountId, sequenceId: sequence.id, at: ctx.now }
+  const judged = await enrollAll(ctx.db, { ...of, ...given, again: again === true })
+  const { done: enrolled, skipped } = outcomeOf(given, judged)
   // It had come to its end by itself, for want of anybody to write to.
   if (sequence.status === 'finished' && enrolled > 0)
     await setStatus(ctx.db, { accountId, id: sequence.id }, { status: 'running', at: ctx.now })
-  const skipped = judged.flatMap(({ given, reason }) =>
-    reason === null ? [] : { prospect: ids.has(Number(given)) ? Number(given) : given, reason },
-  )
-  return {
-    enrolled,
-    skipped: [...bad.map((prospect) => ({ prospect, reason: 'unknown' as const })), ...skipped],
-  }
+  return { enrolled, skipped }
 }
 
-function readEmails(emails: string[]): { good: string[]; bad: string[] } {
-  const [good, bad] = [new Set<string>(), new Set<string>()]
-  for (const one of emails) {
-    const email = normalEmail(one)
-    if (email === undefined) bad.add(one)
-    else good.add(email)
-  }
-  return { good: [...good], bad: [...bad] }
+export type Unenrolled = { stopped: number; skipped: Skipped<UnenrollSkipReason> }
+
+/** The sequence ends for them here; they get nothing more of it. */
+export async function unenroll(ctx: Ctx, id: number, asked: GivenProspects): Promise<Unenrolled> {
+  const given = readGiven(asked)
+  const sequence = await heldSequence(ctx, id)
+  const of = { accountId: ctx.caller.accountId, sequenceId: sequence.id, at: ctx.now }
+  const { done: stopped, skipped } = outcomeOf(given, await unenrollAll(ctx.db, { ...of, ...given }))
+  return { stopped, skipped }
 }

@@ -2,7 +2,14 @@ import type { Db } from '../../../kernel/db.ts'
 import { maybe, row, text } from '../../../kernel/row.ts'
 import { type Sql, sql } from '../../../kernel/sql.ts'
 
-export const skipReasons = ['unknown', 'already_enrolled', 'erased', 'unsubscribed', 'suppressed'] as const
+export const skipReasons = [
+  'unknown',
+  'already_enrolled',
+  'refused',
+  'erased',
+  'unsubscribed',
+  'suppressed',
+] as const
 export type SkipReason = (typeof skipReasons)[number]
 
 const Judged = row<{ given: string; id: string | null; reason: SkipReason | null }>({
@@ -11,7 +18,10 @@ const Judged = row<{ given: string; id: string | null; reason: SkipReason | null
   reason: maybe(text) as never,
 })
 
-export type ToEnroll = { accountId: string; sequenceId: string; ids: string[]; emails: string[]; at: Date }
+type Given = { accountId: string; sequenceId: string; ids: string[]; emails: string[]; at: Date }
+
+/** `again`: also those who were stopped on the way. */
+export type ToEnroll = Given & { again: boolean }
 
 // Held until the end: one who is being deleted at this moment is not there.
 function givenBy(accountId: string, ids: string[], emails: string[]): Sql {
@@ -33,8 +43,18 @@ function givenBy(accountId: string, ids: string[], emails: string[]): Sql {
         left join found p on p.email = g.email)`
 }
 
-/** One statement for all of them. Gives each as it was given, with the reason why it was left out. */
-export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: ToEnroll) {
+// Who said no is not asked again, however the rest of the sequence came to its end.
+const mayComeBack = (again: boolean) => sql`
+  (${again} and e.state = 'stopped' and e.handing_id is null and e.reason not in ('refused', 'complained'))`
+
+const hasMailbox = sql`
+  exists (select 1 from outreach_mailboxes b where b.account_id = e.account_id and b.id = e.mailbox_id)`
+
+/**
+ * One statement for all of them. Gives each as it was given, with the reason why it was left out. Who comes back goes on
+ * with the step that they had come to, in their thread; from the first one where its mailbox is gone.
+ */
+export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, again }: ToEnroll) {
   return db.many(
     Judged,
     sql`
@@ -42,7 +62,8 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: To
     judged as (
       select g.given, g.id,
              case when g.id is null then 'unknown'
-                  when e.prospect_id is not null then 'already_enrolled'
+                  when ${again} and e.state = 'stopped' and e.reason in ('refused', 'complained') then 'refused'
+                  when e.prospect_id is not null and ${mayComeBack(again)} is not true then 'already_enrolled'
                   when x.email <> g.email then 'erased'
                   when x.reason = 'unsubscribe' or c.status = 'unsubscribed' then 'unsubscribed'
                   when x.email is not null then 'suppressed' end as reason
@@ -55,11 +76,45 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: To
                             limit 1) x on true
         left join contacts c on c.account_id = ${accountId} and c.email = g.email),
     enrolled as (
-      insert into outreach_enrollments (account_id, sequence_id, prospect_id, due_at, created_at)
+      insert into outreach_enrollments as e (account_id, sequence_id, prospect_id, due_at, created_at)
       select distinct ${accountId}::bigint, ${sequenceId}::bigint, j.id, ${at}::timestamptz, ${at}::timestamptz
         from judged j
        where j.reason is null
-      on conflict do nothing)
+      on conflict (account_id, sequence_id, prospect_id) do update
+         set state = 'active', reason = null, ended_at = null, due_at = excluded.due_at, planned_at = null, tries = 0,
+             next_step = case when ${hasMailbox} then e.next_step else 0 end,
+             mailbox_id = case when ${hasMailbox} and e.next_step > 0 then e.mailbox_id end
+       where ${mayComeBack(again)})
     select given, id, reason from judged`,
+  )
+}
+
+export const unenrollSkipReasons = ['unknown', 'not_enrolled'] as const
+export type UnenrollSkipReason = (typeof unenrollSkipReasons)[number]
+
+const Left = row<{ given: string; id: string | null; reason: UnenrollSkipReason | null }>({
+  given: text,
+  id: maybe(text),
+  reason: maybe(text) as never,
+})
+
+/** What is being handed over at this moment still leaves. */
+export function unenrollAll(db: Db, { accountId, sequenceId, ids, emails, at }: Given) {
+  return db.many(
+    Left,
+    sql`
+    with ${givenBy(accountId, ids, emails)},
+    stopped as (
+      update outreach_enrollments e
+         set state = 'stopped', reason = 'manual', ended_at = ${at}, planned_at = null
+       where e.account_id = ${accountId}
+         and e.sequence_id = ${sequenceId}
+         and e.prospect_id in (select id from found)
+         and e.state = 'active'
+      returning e.prospect_id)
+    select g.given, g.id,
+           case when g.id is null then 'unknown' when s.prospect_id is null then 'not_enrolled' end as reason
+      from given g
+      left join stopped s on s.prospect_id = g.id`,
   )
 }

@@ -6,8 +6,8 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
 import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
-import { enroll } from '../enrollments/enroll.ts'
-import { skipReasons } from '../enrollments/queries.ts'
+import { enroll, unenroll } from '../enrollments/enroll.ts'
+import { skipReasons, unenrollSkipReasons } from '../enrollments/queries.ts'
 import {
   counting,
   Id,
@@ -23,6 +23,19 @@ import { readStats, Stats } from './read-stats.ts'
 import { statuses } from './sequence.ts'
 import { moveSequence, oneSequence } from './write-sequence.ts'
 
+const prospects = {
+  prospectIds: optional(Type.Array(Id)),
+  emails: optional(Type.Array(Type.String({ maxLength: 320 }))),
+}
+
+const skippedFor = <const Reasons extends readonly string[]>(reasons: Reasons) =>
+  Type.Array(
+    closed({
+      prospect: Type.Union([Type.Integer(), Type.String()], { description: 'As it was given' }),
+      reason: words(reasons),
+    }),
+  )
+
 export const enrollV3 = operation({
   ...sending,
   name: 'sequence.enroll',
@@ -30,27 +43,37 @@ export const enrollV3 = operation({
   summary: 'Enrol prospects, up to 10000 at once',
   description:
     'Those that are unknown, suppressed, unsubscribed, erased or enrolled already are skipped, each with its reason. ' +
-    'A sequence that had finished runs again.',
+    'A sequence that had finished runs again. With again, those for whom it was stopped go on where they were; who ' +
+    'refused or complained does not.',
   effect: 'irreversible',
   perMinute: 60,
   params,
   body: closed({
-    prospectIds: optional(Type.Array(Id)),
-    emails: optional(Type.Array(Type.String({ maxLength: 320 }))),
+    ...prospects,
+    again: optional(Type.Boolean({ description: 'Also those for whom it was stopped before its last step' })),
   }),
-  reply: closed({
-    enrolled: Type.Integer(),
-    skipped: Type.Array(
-      closed({
-        prospect: Type.Union([Type.Integer(), Type.String()], { description: 'As it was given' }),
-        reason: words(skipReasons),
-      }),
-    ),
-  }),
+  reply: closed({ enrolled: Type.Integer(), skipped: skippedFor(skipReasons) }),
   refusals: [moduleDisabled, notFound, legalIdentityMissing],
 }).run(async (ctx, { params: { id }, body }) => {
   await requireModule(ctx)
   return enroll(ctx, id, body)
+})
+
+export const unenrollV3 = operation({
+  ...sending,
+  name: 'sequence.unenroll',
+  http: 'POST /v3/outreach/campaigns/{id}/unenroll',
+  summary: 'End a sequence for some prospects, up to 10000 at once',
+  description:
+    'They get nothing more of it and stay prospects; the others go on. Those that are unknown or not under way are ' +
+    'skipped, each with its reason. Enrolling them with again lets them go on.',
+  params,
+  body: closed(prospects),
+  reply: closed({ stopped: Type.Integer(), skipped: skippedFor(unenrollSkipReasons) }),
+  refusals: [moduleDisabled, notFound],
+}).run(async (ctx, { params: { id }, body }) => {
+  await requireModule(ctx)
+  return unenroll(ctx, id, body)
 })
 
 export const setSequenceStatusV3 = operation({
