@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -13,6 +13,7 @@ import { silentLog } from '../../src/kernel/log.ts'
 import { openPools } from '../../src/main/wire.ts'
 import { makeDatabase } from '../app.ts'
 import { makeEmptyDatabase, query } from '../processes/empty-database.ts'
+import { makePlace, run } from '../processes/posthorn.ts'
 import { backup, dataFolder, folder, portrait, restore } from './grounds.ts'
 
 const source = await makeDatabase()
@@ -68,6 +69,31 @@ test('a file that cannot be written to its end is named, and nothing of it stays
   assert.match(await said, /^posthorn: .*x\.gz cannot be written: EFBIG/)
 })
 
+test('a pipe stays what it is, and a link leads to the backup', async () => {
+  const beside = join(folder, 'beside')
+  await mkdir(beside)
+  const place = await makePlace({ DATABASE_URL: source, POSTHORN_DATA_DIR: dataDir })
+  const pipe = join(beside, 'pipe')
+  await once(spawn('mkfifo', [pipe]), 'exit')
+  const piped = await run(place, 'backup', pipe)
+  assert.deepEqual(
+    [piped.code, piped.err],
+    [1, `posthorn: ${pipe} cannot be written: it is not a plain file\n`],
+  )
+  assert.equal((await lstat(pipe)).isFIFO(), true)
+
+  const [link, real] = [join(beside, 'latest'), join(beside, 'real')]
+  await writeFile(real, '')
+  await symlink(real, link)
+  assert.equal((await run(place, 'backup', link)).code, 0)
+  assert.deepEqual([(await lstat(link)).isSymbolicLink(), (await stat(real)).size > 0], [true, true])
+
+  for (const name of ['', '-']) {
+    const { code, err } = await run(place, 'backup', name)
+    assert.deepEqual([code, err], [2, 'posthorn: a backup is written into a file: name one\n'])
+  }
+})
+
 test('a draft that a killed backup left goes with the next one', async () => {
   const beside = join(folder, 'drafts')
   await mkdir(beside)
@@ -99,7 +125,7 @@ test('a file that is cut off, changed, or something else', async () => {
   await refused(await changed('end', (tar) => tar.subarray(0, tar.indexOf('end.json'))), /ends in the midst/)
   await refused(await changed('tar', () => Buffer.alloc(2048, 'x')), /not a tar file/)
   await writeFile(half, 'no gzip')
-  await refused(half, /incorrect header check/)
+  await refused(half, /incorrect header check; it is cut off or damaged, or no backup of Posthorn$/)
   await refused(join(folder, 'absent'), /ENOENT/)
 })
 

@@ -94,7 +94,10 @@ async function fromFile(needs: RestoreNeeds, client: pg.Client, ground: Ground):
     if (isOfData(error)) throw new BackupFault(`the backup is damaged: ${error.message}`)
     // An error of the server or of the operator speaks for itself.
     if (error instanceof BackupFault || error instanceof MigrationFault || isOthers(error)) throw error
-    throw new BackupFault(`${needs.file} cannot be read: ${error instanceof Error ? error.message : error}`)
+    const why = error instanceof Error ? error.message : error
+    throw new BackupFault(
+      `${needs.file} cannot be read: ${why}; it is cut off or damaged, or no backup of Posthorn`,
+    )
   } finally {
     source.destroy()
   }

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { access, constants, stat } from 'node:fs/promises'
+import { access, constants, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { inWords } from '../backup/own-names.ts'
@@ -25,10 +25,10 @@ Example:
   posthorn backup /backups/posthorn-$(date +%F).tar.gz`,
     )
     .action(async (file: string, { json }: Output) => {
-      await refuseBadTarget(file)
+      const target = await targetOf(file)
       refuseMissingDatabase(readConfig())
       const written = await withUrl((url, config) =>
-        writeBackup({ url, config, file: resolve(file), now: new Date(), progress }),
+        writeBackup({ url, config, file: target, now: new Date(), progress }),
       )
       if (json) return sayJson({ file, ...snake(written) })
       say(`${file}: ${written.rows} rows of ${written.tables} tables, ${written.media} media files.`)
@@ -60,9 +60,14 @@ export function addRestore(program: Command): void {
     })
 }
 
-/** Before anything is opened, in words. */
-async function refuseBadTarget(file: string): Promise<void> {
-  const folder = dirname(resolve(file))
+/**
+ * Where the backup goes, refused in words before anything is opened. Its last step replaces what has that name: a link
+ * is followed, and a device or pipe would be gone.
+ */
+async function targetOf(file: string): Promise<string> {
+  if (file === '' || file === '-') throw new CommandFault('a backup is written into a file: name one', 2)
+  const target = await realpath(file).catch(() => resolve(file))
+  const folder = dirname(target)
   const isWritable = await access(folder, constants.W_OK).then(
     () => true,
     () => false,
@@ -71,7 +76,10 @@ async function refuseBadTarget(file: string): Promise<void> {
     throw new CommandFault(
       `${file} cannot be written: there is no folder ${folder} that this user may write to`,
     )
-  if ((await found(file))?.isDirectory()) throw new CommandFault(`${file} cannot be written: it is a folder`)
+  const there = await found(target)
+  if (there?.isDirectory()) throw new CommandFault(`${file} cannot be written: it is a folder`)
+  if (there && !there.isFile()) throw new CommandFault(`${file} cannot be written: it is not a plain file`)
+  return target
 }
 
 async function refuseBadSource(file: string): Promise<void> {
