@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { compileTemplate } from '../../messages/templates/compile.ts'
 import { languageOf, scenarioSteps } from './scenario.ts'
 import { languages, words } from './scenario-words.ts'
 
@@ -30,4 +31,11 @@ test('the language of a contact is read from its attribute', () => {
   ])
   for (const other of ['en-GB', 'Estonian', 'Deutsch', 'ja', '', 7, null]) assert.equal(of(other), 'en')
   assert.equal(languageOf(null), 'en')
+})
+
+test('an amount of nothing is shown like any other', async () => {
+  const items = [{ price: 10.5 }, { price: 0 }, { price: '0.00' }, { price: '' }, {}]
+  const scope = { event: { cart: { currency: 'EUR', total: 0, items } } }
+  const html = await compileTemplate(scenarioSteps('en')[0]?.html ?? '', 'html').render(scope)
+  assert.deepEqual(html.match(/[\d.]* EUR/g), ['10.5 EUR', '0 EUR', '0.00 EUR', '0 EUR'])
 })

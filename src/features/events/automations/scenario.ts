@@ -40,10 +40,11 @@ function htmlOf(language: Language, intro: string): string {
 <td>{% if item.image_url %}<img src="{{ item.image_url }}" alt="" width="80">{% endif %}</td>
 <td>{% if item.url %}<a href="{{ item.url }}">{{ item.name }}</a>{% else %}{{ item.name }}{% endif %}</td>
 <td>{% if item.quantity %}× {{ item.quantity }}{% endif %}</td>
-<td>{% if item.price %}{{ item.price }} {{ event.cart.currency }}{% endif %}</td>
+<td>{% if item.price or item.price == 0 %}{{ item.price }} {{ event.cart.currency }}{% endif %}</td>
 </tr>
 {% endfor %}</table>
-{% if event.cart.total %}<p>${total}: <strong>{{ event.cart.total }} {{ event.cart.currency }}</strong></p>{% endif %}
+{% if event.cart.total or event.cart.total == 0 -%}
+<p>${total}: <strong>{{ event.cart.total }} {{ event.cart.currency }}</strong></p>{% endif %}
 {% if event.cart.url %}<p><a href="{{ event.cart.url }}">${button}</a></p>{% endif %}
 </body>
 </html>`
