@@ -5,10 +5,10 @@ import { domainOf } from '../../kernel/email-address.ts'
 import { nearest } from '../../kernel/nearest.ts'
 import type { Dns } from '../../kernel/ports.ts'
 import { readMailHost } from '../domains/reading/read-mail-host.ts'
-import { recipientLinks } from '../messages/recipient-links.ts'
 import { simulatorDomain } from '../messages/simulator.ts'
 import { missingVariables, templateCache } from '../messages/templates/compile.ts'
 import { linksOf } from '../messages/tracking/rewrite.ts'
+import { contactScope } from './contact-scope.ts'
 import type { Looked } from './find-blocking.ts'
 import type { SendDraft } from './send-request.ts'
 import { aboutSender, type DnsNeeds, says } from './sender-warnings.ts'
@@ -23,11 +23,12 @@ export async function findWarnings(
   size: number,
 ): Promise<Warning[]> {
   const { body } = looked
+  const variables = await aboutVariables(ctx, body, looked)
   const found = await Promise.all([aboutRecipientDns(needs.dns, looked), aboutSender(ctx, needs, looked)])
   return [
     ...aboutRecipient(looked),
     ...aboutContent(body, looked, size),
-    ...aboutVariables(body, looked),
+    ...variables,
     ...aboutPlaceholders(body, looked),
     ...aboutAttachments(body),
     ...found.flat(),
@@ -142,16 +143,20 @@ function aboutContent(body: SendDraft, { rendered }: Looked, size: number): Warn
   ]
 }
 
-function aboutVariables(body: SendDraft, { template, rendered, recipient }: Looked): Warning[] {
+async function aboutVariables(
+  ctx: Ctx,
+  body: SendDraft,
+  { template, rendered, recipient }: Looked,
+): Promise<Warning[]> {
   if (!rendered || (!template && body.params === undefined)) return []
-  const contact = { EMAIL: recipient?.email }
-  const scope = { params: body.params ?? {}, contact, ...recipientLinks }
   const sources: [string, 'html' | 'text'][] = [
     [body.subject ?? template?.subject ?? '', 'text'],
     [body.html || template?.html || '', 'html'],
     [body.text ?? '', 'text'],
     [body.from === undefined ? (template?.sender?.name ?? '') : '', 'text'],
   ]
+  const texts = sources.map(([source]) => source)
+  const scope = { params: body.params ?? {}, ...(await contactScope(ctx, recipient?.email, texts)) }
   const missing = new Set(
     sources.flatMap(([source, kind]) => missingVariables(compiled(source, kind), scope)),
   )

@@ -147,6 +147,22 @@ describe('a dry run', () => {
     assert.match(warnings[0].message, /params\.age/)
   })
 
+  test('misses no variable that the contact has', async () => {
+    const attributes = { FIRSTNAME: 'Bo' }
+    await app.call('POST', '/v3/contacts', { body: { email: 'bo@example.com', attributes } })
+    const body = {
+      to: 'bo@example.com',
+      html: '<p>{{ contact.FIRSTNAME }} {{ contact.LASTNAME }}</p>',
+      text: 'x',
+    }
+    const { rendered, warnings } = await validate({ ...body, params: {} })
+    assert.equal(rendered.html, '<p>Bo </p>')
+    assert.deepEqual(
+      warnings.map(({ message }: { message: string }) => message),
+      ['The template reads contact.LASTNAME, which is not given.'],
+    )
+  })
+
   test('warns of what hurts delivery', async () => {
     const found = async (body: object) => codes((await validate(body)).warnings)
     assert.deepEqual(await found({ html: '<p>x</p>', text: undefined }), ['no_text_part'])
