@@ -97,7 +97,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
       return described
     }),
     getHealth(needs.probes),
-    ...transactionalOperations(fetching),
+    ...transactionalOperations({ ...fetching, baseUrl: needs.baseUrl }),
     ...smsOperations(needs.sms),
     ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn(outgoing),
@@ -128,7 +128,10 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
   return operations
 }
 
-function transactionalOperations(fetching: { fetchAttachment: FetchAttachment }): Operation[] {
+function transactionalOperations(fetching: {
+  fetchAttachment: FetchAttachment
+  baseUrl: string
+}): Operation[] {
   return [
     sendTransactional(fetching),
     sendTransacEmail(fetching),

@@ -1,9 +1,9 @@
 // The route of a message as a page.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { testToken } from '../../features/campaigns/links.ts'
 import { type Mirror, readMirror } from '../../features/campaigns/mirror.ts'
 import { recordVisit } from '../../features/campaigns/record-visit.ts'
 import type { LinkSource } from '../../features/campaigns/send-test.ts'
+import { testToken } from '../../features/messages/recipient-links.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { asRefusal } from '../../gates/reply.ts'
 import { statusOf } from '../../kernel/refusal.ts'

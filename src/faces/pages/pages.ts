@@ -1,6 +1,6 @@
 // The pages behind the links in mail. Asking changes nothing, because programs follow links too; only posting acts.
 import { readSettingsOf } from '../../features/accounts/settings/settings.ts'
-import { sharedToken, testToken } from '../../features/campaigns/links.ts'
+import { sharedToken } from '../../features/campaigns/links.ts'
 import { type FindUnsubscribeKeys, readUnsubscribeToken } from '../../features/contacts/unsubscribe/tokens.ts'
 import {
   type Choice,
@@ -9,6 +9,7 @@ import {
   savePreferences,
   unsubscribe,
 } from '../../features/contacts/unsubscribe/unsubscribe.ts'
+import { testToken } from '../../features/messages/recipient-links.ts'
 import type { FindOptinKeys } from '../../features/transactional/double-optin/tokens.ts'
 import type { Db } from '../../kernel/db.ts'
 import { locationOf } from '../../kernel/location.ts'
@@ -53,8 +54,8 @@ export const largestForm = 64 * 1024
 
 export async function answerPage(needs: PagesNeeds, request: PageRequest): Promise<PageAnswer> {
   const texts = textsOf(request.headers)
-  if (request.page === 'c') return answerOptin(needs, request, texts)
   if (request.token === testToken) return testPage(texts)
+  if (request.page === 'c') return answerOptin(needs, request, texts)
   if (request.token === sharedToken) return copyPage(texts)
   const subject = await readSubject(needs, request, texts)
   if (!subject) return missingPage(texts)

@@ -1,6 +1,7 @@
 // The links of a campaign that lead to this service: leaving, choosing lists, and the message as a page.
 import { writeUnsubscribeToken } from '../contacts/unsubscribe/tokens.ts'
 import { type LinkNeeds, mirrorUrl } from '../messages/mirror-link.ts'
+import { testToken } from '../messages/recipient-links.ts'
 
 export type Links = { unsubscribe: string; preferences: string; mirror: string }
 
@@ -17,8 +18,7 @@ export function campaignLinks({ keys, baseUrl }: LinkNeeds, of: Of, readsMirror 
   }
 }
 
-/** These stand where the token of a recipient would. */
-export const testToken = 'test'
+/** Stands where the token of a recipient would. */
 export const sharedToken = 'shared'
 
 type Shared = Pick<Of, 'accountId' | 'campaignId'>

@@ -12,6 +12,16 @@ export const recipientLinks = {
   mirror: `${host}mirror`,
 }
 
+/** Stands where the token of a recipient would: a test or a preview must not take its reader off anything. */
+export const testToken = 'test'
+
+/** Of a test. Its page is a real one: that of the message itself. */
+export const testLinks = (baseUrl: string) => ({
+  unsubscribe_url: `${baseUrl}/u/${testToken}`,
+  preferences_url: `${baseUrl}/preferences/${testToken}`,
+  mirror: recipientLinks.mirror,
+})
+
 type Needs = { unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
 type Message = { id: string; account_id: string; recipient: string }
 

@@ -162,7 +162,7 @@ export const deleteTemplateV3 = operation({
 
 const attached = prepared<AttachedFiles>()
 
-export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
+export const testTemplateV3 = ({ fetchAttachment, baseUrl }: Fetching & { baseUrl: string }) =>
   operation({
     ...shared,
     name: 'template.test',
@@ -187,7 +187,7 @@ export const testTemplateV3 = ({ fetchAttachment }: Fetching) =>
       monthlyQuotaReached,
     ],
   }).run(async (ctx, input) => {
-    const test = { emailTo: input.body.emailTo ?? [], files: attached.take(input) }
+    const test = { emailTo: input.body.emailTo ?? [], files: attached.take(input), baseUrl }
     await sendTest(ctx, input.params.templateId, test)
     return null
   })

@@ -163,4 +163,49 @@ describe('templates', () => {
       404,
     )
   })
+
+  test('are tested as their readers would get them, with links that change nothing', async () => {
+    const attributes = { FIRSTNAME: 'Zoë' }
+    await app.call('POST', '/v3/contacts', { body: { email: 'zoe@bücher.example', attributes } })
+    const links = ['unsubscribe', 'preferences_url', 'mirror', 'doubleoptin', 'params.DOIurl']
+    const id = await create({
+      subject: 'For {{ contact.FIRSTNAME|default:"you" }}',
+      sender: { name: 'Shop of {{ contact.FIRSTNAME }}', email: 'shop@example.com' },
+      toField: '{{ contact.FIRSTNAME }}',
+      htmlContent: `<p>{{ contact.EMAIL }}</p>${links.map((link) => `<a href="{{ ${link} }}">x</a>`).join('')}`,
+    })
+    const emailTo = ['zoe@bücher.example', 'stranger@example.com']
+    const reply = await app.call('POST', `${base}/${id}/sendTest`, { body: { emailTo } })
+    assert.equal(reply.status, 204, reply.text)
+    const mail = await captured('zoe@xn--bcher-kva.example')
+    assert.equal(mail.subject, '[TEST] For Zoë')
+    const header = (name: string) => mail.headers.find((one: { name: string }) => one.name === name).value
+    assert.deepEqual(
+      [header('From'), header('To')],
+      ['=?UTF-8?Q?Shop_of_Zo=C3=AB?= <shop@example.com>', '=?UTF-8?Q?Zo=C3=AB?= <zoe@xn--bcher-kva.example>'],
+    )
+    assert.match(mail.html, /<p>zoe@xn--bcher-kva\.example<\/p>/)
+    const urls = [...mail.html.matchAll(/href="([^"]*)"/g)].map(([, url]) => new URL(url).pathname)
+    for (const [at, page] of [
+      '/u/test',
+      '/preferences/test',
+      /^\/mirror\/[\w-]{40,}$/,
+      '/c/test',
+      '/c/test',
+    ].entries())
+      typeof page === 'string' ? assert.equal(urls[at], page) : assert.match(urls[at] ?? '', page)
+    for (const url of urls) assert.equal((await app.call('GET', url, { key: null })).status, 200, url)
+    assert.equal((await captured('stranger@example.com')).subject, '[TEST] For you')
+  })
+
+  test('are previewed for a contact whose address is written in its own script', async () => {
+    await app.call('POST', '/v3/contacts', {
+      body: { email: 'ada@bücher.example', attributes: { FIRSTNAME: 'Ada' } },
+    })
+    const templateId = await create({ subject: 'For {{ contact.FIRSTNAME|default:"you" }}' })
+    const subjectFor = async (email: string) =>
+      (await app.call('POST', '/v3/smtp/template/preview', { body: { templateId, email } })).body.subject
+    assert.equal(await subjectFor(' Ada@BÜCHER.example '), 'For Ada')
+    assert.equal(await subjectFor('nobody'), 'For you')
+  })
 })
