@@ -5,13 +5,20 @@ import { readAddress } from '../../kernel/email-address.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { conflict, invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
-import { findNoRoom } from '../accounts/usage/refuse-without-room.ts'
+import { findBeyondLimits, findNoRoom } from '../accounts/usage/refuse-without-room.ts'
 import { contentMissing } from '../messages/refusals.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { inOwnWords } from './own-words.ts'
 import type { RecipientCounts } from './recipients-queries.ts'
-import { countedRecipients, refuseUnconfirmed, refuseUnready, scheduleAt, start } from './start-campaign.ts'
+import {
+  countedRecipients,
+  readScheduledAt,
+  refuseUnconfirmed,
+  refuseUnready,
+  scheduleAt,
+  start,
+} from './start-campaign.ts'
 import { createCampaign, holdCampaign } from './write-campaign.ts'
 
 type Mailbox = string | { email: string; name?: string }
@@ -37,9 +44,11 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
     const campaign = await campaignOf(ctx, asked)
     refuseStarted(campaign)
     await refuseUnready(ctx, campaign, 'sent')
-    const recipients = await countedRecipients(ctx, campaign)
     const isNow = asked.scheduled_at === undefined
-    const noRoom = isNow ? await findNoRoom(ctx, recipients.sendable) : undefined
+    if (!isNow) readScheduledAt(ctx, asked.scheduled_at)
+    const recipients = await countedRecipients(ctx, campaign)
+    const { sendable } = recipients
+    const noRoom = await (isNow ? findNoRoom(ctx, sendable) : findBeyondLimits(ctx, async () => sendable))
     refuseUnconfirmed(asked.confirm === true, recipients, noRoom)
     if (noRoom) throw noRoom
     if (isNow) await start(ctx, campaign, recipients)

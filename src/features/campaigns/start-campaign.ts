@@ -110,7 +110,7 @@ const pastAllowedMs = 5 * 60_000
 const furthestMs = 2 * 366 * 24 * 3_600_000
 
 /** A time without a zone is UTC. */
-function readScheduledAt({ now }: Ctx, asked: string | undefined): Date {
+export function readScheduledAt({ now }: Ctx, asked: string | undefined): Date {
   const param = 'scheduledAt'
   const text = given(asked)?.trim() ?? ''
   if (text === '') throw missingParameter({ message: 'scheduledAt is missing', param })

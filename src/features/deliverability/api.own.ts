@@ -71,7 +71,8 @@ export const stopOriginOwn = operation({
   summary: 'Unsubscribe the contacts of a consent source or of an import',
   description:
     'They get no campaigns and automations any more until they are resubscribed; transactional mail still reaches ' +
-    'them. At most 5000 at a call: repeat it until is_complete.',
+    'them. Without confirm: true nobody is, and the refusal tells how many would be. At most 5000 at a call: repeat ' +
+    'it until is_complete.',
   scope: 'contacts.write',
   effect: 'irreversible',
   body: OriginBody,

@@ -101,6 +101,22 @@ export async function hasSubscribed(db: Db, accountId: string, origin: Origin): 
   return found.is_left
 }
 
+const Counted = row<{ count: number }>({ count: int })
+
+/** Not further than `most`: of millions it is enough to know that they are many. */
+export async function countSubscribed(
+  db: Db,
+  accountId: string,
+  origin: Origin,
+  most: number,
+): Promise<number> {
+  const found = await db.one(
+    Counted,
+    sql`select count(*)::int as count from (select 1 ${subscribedOf(accountId, origin)} limit ${most}) found`,
+  )
+  return found.count
+}
+
 const Stopped = row<{ contact_id: string }>({ contact_id: text })
 
 type Stop = { origin: Origin; most: number; at: Date }

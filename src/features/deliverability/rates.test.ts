@@ -147,7 +147,14 @@ describe('origin of contacts', () => {
     ])
       assert.equal((await stop({ ...body, confirm: true })).status, 422)
     assert.equal((await stop({ import_id: 999_999, confirm: true })).status, 404)
-    assert.equal((await stop({ consent_source: 'fair' })).body.error.code, 'confirmation_required')
+    const says = async (body: object) => {
+      const { error } = (await stop(body)).body
+      assert.equal(error.code, 'confirmation_required')
+      return error.message.replace(/, and this cannot .*/, '')
+    }
+    assert.equal(await says({ consent_source: 'fair' }), 'Nobody was unsubscribed. 0 contacts would be')
+    await call('POST', '/v3/contacts', { email: 'y@example.org', consentSource: 'web' })
+    assert.equal(await says({ consent_source: 'web' }), 'Nobody was unsubscribed. 1 contact would be')
     const done = await stop({ consent_source: 'fair', confirm: true })
     assert.deepEqual(done.body, { unsubscribed: 0, is_complete: true })
     assert.equal(await subscribed(other.accountId), 1)

@@ -2,10 +2,11 @@
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { newUuid } from '../../kernel/id.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
 import { confirmationRequired, invalidParameter, notFound } from '../../kernel/refusals.ts'
 import { closed, orNull } from '../../kernel/schema.ts'
 import { insertChanges } from '../contacts/contacts/trail-queries.ts'
-import { findImport, hasSubscribed, type Origin, unsubscribeSome } from './origin-queries.ts'
+import { countSubscribed, findImport, hasSubscribed, type Origin, unsubscribeSome } from './origin-queries.ts'
 
 export const OriginBody = closed({
   consent_source: Type.Optional(
@@ -20,7 +21,7 @@ const most = 5_000
 
 export async function stopOrigin(ctx: Ctx, body: Static<typeof OriginBody>) {
   const origin = await readOrigin(ctx, body)
-  if (body.confirm !== true) throw confirmationRequired({ param: 'confirm' })
+  if (body.confirm !== true) throw await unconfirmed(ctx, origin)
   const { accountId } = ctx.caller
   const stopped = await unsubscribeSome(ctx.db, accountId, { origin, most, at: ctx.now })
   const changes = stopped.map(({ contact_id }) => ({
@@ -33,6 +34,18 @@ export async function stopOrigin(ctx: Ctx, body: Static<typeof OriginBody>) {
   await insertChanges(ctx.db, { accountId, at: ctx.now, source: 'origin stopped' }, changes)
   const isMore = stopped.length === most && (await hasSubscribed(ctx.db, accountId, origin))
   return { unsubscribed: stopped.length, is_complete: !isMore }
+}
+
+const mostCounted = 100_000
+
+async function unconfirmed(ctx: Ctx, origin: Origin): Promise<Refusal> {
+  const count = await countSubscribed(ctx.db, ctx.caller.accountId, origin, mostCounted + 1)
+  const many = count > mostCounted ? `More than ${mostCounted}` : String(count)
+  const contacts = count === 1 ? '1 contact' : `${many} contacts`
+  return confirmationRequired({
+    message: `Nobody was unsubscribed. ${contacts} would be, and this cannot be undone: send "confirm": true to go ahead.`,
+    param: 'confirm',
+  })
 }
 
 async function readOrigin(

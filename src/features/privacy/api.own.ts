@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import { confirmationRequired } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
-import { erasePerson, exportPerson } from './rights.ts'
+import { erasePerson, exportPerson, readEmail } from './rights.ts'
 import { sources } from './sources.ts'
 
 const area = 'Data-subject rights' as const
@@ -62,6 +62,11 @@ export const eraseContactOwn = operation({
   reply: closed({ erased: Counts, suppressed: Type.Boolean() }),
   refusals: [confirmationRequired],
 }).run(async (ctx, { body }) => {
-  if (body.confirm !== true) throw confirmationRequired({ param: 'confirm' })
-  return { erased: await erasePerson(ctx, body.email), suppressed: true }
+  const email = readEmail(body.email)
+  if (body.confirm !== true)
+    throw confirmationRequired({
+      param: 'confirm',
+      hint: 'contact.export shows what there is about the person.',
+    })
+  return { erased: await erasePerson(ctx, email), suppressed: true }
 })

@@ -120,6 +120,11 @@ describe('erasing a person', () => {
     const { key } = await app.makeAccount()
     const refused = await erase('who@example.com', key, false)
     assert.deepEqual([refused.status, refused.body.error.code], [422, 'confirmation_required'])
+    const unreadable = await erase('nobody', key, false)
+    assert.deepEqual(
+      [unreadable.body.error.code, unreadable.body.error.param],
+      ['invalid_parameter', 'email'],
+    )
     const { body } = await erase('who@example.com', key)
     assert.deepEqual(new Set(Object.values(body.erased)), new Set([0]))
     assert.equal((await send('who@example.com', key)).status, 422)

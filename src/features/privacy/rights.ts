@@ -14,10 +14,14 @@ import { present } from './present.ts'
 import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
-async function personOf({ db, caller: { accountId } }: Ctx, given: string): Promise<erase.Person> {
+export function readEmail(given: string): string {
   const email = normalEmail(given)
-  if (email === undefined)
-    throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+  if (email !== undefined) return email
+  throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
+}
+
+async function personOf({ db, caller: { accountId } }: Ctx, given: string): Promise<erase.Person> {
+  const email = readEmail(given)
   const former = await tell.listFormer(db, accountId, email)
   const emails = [email, ...former.map((one) => one.email)]
   const { id: contactId, sms: phone } = await tell.findContact(db, accountId, email)

@@ -12,7 +12,7 @@ export async function findNoRoom(ctx: Ctx, count: number): Promise<Refusal | und
 type Usage = Awaited<ReturnType<typeof readUsage>>
 
 function noRoomIn({ key, month }: Usage, count: number, now: Date): Refusal | undefined {
-  const wanted = `${count} messages would go out, and `
+  const wanted = `${count === 1 ? '1 message' : `${count} messages`} would go out, and `
   if (key.remaining !== null && count > key.remaining)
     return dailyCapReached({
       message: `${wanted}the daily cap of the key, ${key.daily_cap}, leaves ${key.remaining} today.`,
@@ -32,9 +32,17 @@ export async function refuseWithoutRoom(ctx: Ctx, count: number): Promise<void> 
 }
 
 /** For what goes another day: only what no day would have room for. `countAll` is asked where there are limits. */
-export async function refuseBeyondLimits(ctx: Ctx, countAll: () => Promise<number>): Promise<void> {
+export async function findBeyondLimits(
+  ctx: Ctx,
+  countAll: () => Promise<number>,
+): Promise<Refusal | undefined> {
   const usage = await readUsage(ctx)
-  if (usage.key.daily_cap === null && usage.month.quota === null) return
+  if (usage.key.daily_cap === null && usage.month.quota === null) return undefined
   const refusal = noRoomIn(usage, await countAll(), ctx.now)
-  if (refusal?.told.retryable === false) throw refusal
+  return refusal?.told.retryable === false ? refusal : undefined
+}
+
+export async function refuseBeyondLimits(ctx: Ctx, countAll: () => Promise<number>): Promise<void> {
+  const refusal = await findBeyondLimits(ctx, countAll)
+  if (refusal) throw refusal
 }
