@@ -6,18 +6,7 @@ import type { Range } from '../../../kernel/v3/dates.ts'
 import type { Counted } from '../../messages/counts/read-counts.ts'
 import { hasMessageId, isTransactional } from '../../messages/queries.ts'
 import type { ReportWord } from '../../transactional/v3/event-words.ts'
-
-// The provider's words. A request is the acceptance, which the message itself tells.
-const word = sql`
-  case e.type
-    when 'delivery' then 'delivered'
-    when 'bounce' then case e.data ->> 'bounce_type' when 'hard' then 'hardBounces' else 'softBounces' end
-    when 'complaint' then 'spam'
-    when 'click' then 'clicks'
-    when 'open' then case e.data ->> 'classification' when 'privacy_proxy' then 'loadedByProxy' else 'opened' end
-    when 'unsubscribe' then 'unsubscribed'
-    else e.type
-  end`
+import { keptOfErased, reportWord } from './erased-queries.ts'
 
 const byPeople = ({ robots }: Counted) =>
   robots ? sql`` : sql`and e.data ->> 'classification' is distinct from 'robot'`
@@ -122,12 +111,12 @@ function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
   const events = sql`message_events e where e.account_id = ${accountId} ${inTime(filter)}`
   if (!byMessage)
     return sql`
-            select e.id, ${word} as word, e.at, e.data, ${theMessage}
+            select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
               from (select e.* from ${events}) e
               join messages m on m.id = e.message_id
              where m.account_id = ${accountId} ${ofMessage(filter)}`
   return sql`
-            select e.id, ${word} as word, e.at, e.data, ${theMessage}
+            select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
               from (select m.* from messages m where m.account_id = ${accountId} ${ofMessage(filter)} offset 0) m
              cross join lateral (select e.* from ${events} and e.message_id = m.id offset 0) e`
 }
@@ -208,13 +197,14 @@ export function countEvents(db: Db, accountId: string, { range, tags, byDay }: O
                    ${times(sql`word = 'softBounces'`)} as soft_bounces, ${times(sql`word = 'clicks'`)} as clicks,
                    ${times(opens)} as opens, ${times(sql`word = 'spam'`)} as spam,
                    ${times(sql`word = 'blocked'`)} as blocked, ${times(sql`word = 'unsubscribed'`)} as unsubscribed
-              from (select ${dayOf(sql`e.at`, byDay)} as day, ${word} as word, e.message_id
+              from (select ${dayOf(sql`e.at`, byDay)} as day, ${reportWord} as word, e.message_id
                       from message_events e
                       join messages m on m.id = e.message_id
                      where e.account_id = ${accountId}
                        ${inTime(range)}
                        ${byPeople(counted)}
-                       ${ofMessage({ ...range, tags })}) events
+                       ${ofMessage({ ...range, tags })}
+                     union all ${keptOfErased(accountId, { range, tags, byDay, counted })}) events
              group by day, message_id) each_message
      group by day`,
   )
@@ -233,7 +223,11 @@ export function countRequests(db: Db, accountId: string, { range, tags, byDay }:
                and m.created_at >= ${range.since}
                and m.created_at < ${range.until}
                ${writtenIn(range)}
-               ${ofMessage({ ...range, tags })}) accepted
+               ${ofMessage({ ...range, tags })}
+             union all
+            select day
+              from (${keptOfErased(accountId, { range, tags, byDay })}) kept
+             where word = 'requests') accepted
      group by day`,
   )
 }

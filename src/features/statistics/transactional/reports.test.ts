@@ -258,3 +258,40 @@ describe('blocked contacts', () => {
     )
   })
 })
+
+test('they stay as they were when people are erased; the log forgets them', async () => {
+  const { key } = await app.makeAccount()
+  const call = (method: string, path: string, body?: unknown) => app.call(method, path, { key, body })
+  const acts = ['click', 'robot', 'proxy', 'hard-bounce', 'complaint'].map(simulated)
+  for (const email of [...acts, 'ben@example.com']) {
+    const sender = { email: 'shop@example.com' }
+    const htmlContent = '<p><a href="https://shop.example/">Hi</a></p>'
+    const body = { sender, to: [{ email }], subject: 'Hello', htmlContent, tags: ['first', 'alpha'] }
+    assert.equal((await call('POST', '/v3/smtp/email', body)).status, 201)
+  }
+  const report = async (query = '') =>
+    (await call('GET', `/v3/smtp/statistics/aggregatedReport${query}`)).body
+  await until(async () => {
+    const { delivered, hardBounces, spamReports, clicks, uniqueOpens } = await report()
+    return [delivered, hardBounces, spamReports, clicks, uniqueOpens].join() === '5,1,1,1,1'
+  }, 'all to be settled')
+  const filtered = (isOn: boolean) =>
+    call('PUT', '/api/v1/settings', { exclude_robot_activity: isOn, exclude_privacy_proxy_opens: isOn })
+  const readAll = async () => {
+    const seen: unknown[] = []
+    for (const isOn of [false, true]) {
+      await filtered(isOn)
+      seen.push(await report(), await report('?tag=alpha'), await report('?tag=other'))
+      seen.push((await call('GET', '/v3/smtp/statistics/reports?days=2')).body)
+    }
+    return seen
+  }
+  const before = await readAll()
+  for (const email of acts) {
+    const erased = await call('POST', '/api/v1/contacts/erase', { email, confirm: true })
+    assert.equal(erased.body.erased.messages, 1, erased.text)
+  }
+  assert.deepEqual(await readAll(), before)
+  const { body } = await call('GET', '/v3/smtp/statistics/events')
+  assert.deepEqual([...new Set(body.events.map(({ email }: Event) => email))], ['ben@example.com'])
+})
