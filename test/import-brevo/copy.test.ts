@@ -1,8 +1,9 @@
 // posthorn import-brevo against a running service that plays the provider.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { unsubscribe } from '../../src/features/contacts/unsubscribe/unsubscribe.ts'
 import { type Copy, copiedIds, copyAll, nameOf, survey } from '../../src/main/import-brevo/copy.ts'
-import { openSource } from '../../src/main/import-brevo/source.ts'
+import { openSource, type Row } from '../../src/main/import-brevo/source.ts'
 import { makeApp } from '../app.ts'
 import { contentsOf, type Front, makeProvider, openFront, people } from './provider.ts'
 
@@ -29,6 +30,16 @@ async function copyTo(accountId: string, waited: number[] = []): Promise<Copy & 
     notes,
   }
 }
+
+/** The copy, with other answers of the provider for one path. */
+function answering<T extends Copy>(copy: T, path: string, answer: Row): T {
+  const get: Copy['source']['get'] = async (asked, query) =>
+    asked === path ? answer : copy.source.get(asked, query)
+  return { ...copy, source: { get } }
+}
+
+// Unsubscriptions from campaigns do not stand in it at the provider.
+const withoutBlocked = <T extends Copy>(copy: T): T => answering(copy, '/smtp/blockedContacts', {})
 
 describe('a copy', () => {
   test('has all that the account had, while the provider stumbles and asks for patience', async () => {
@@ -154,5 +165,79 @@ describe('a copy', () => {
     const wait = () => assert.fail('there is nothing to wait for')
     const nowhere = openSource({ url: `https://${'a'.repeat(64)}.example`, key: 'x', wait })
     await assert.rejects(nowhere.get('/account'), /there is no host a+\.example; check --from/)
+  })
+
+  test('tells webhooks of SMS of SMS, and says which events they are not told of', async () => {
+    const { key, accountId } = await app.makeAccount()
+    const hook = { id: 7, url: 'https://203.0.114.7/sms', type: 'transactional', channel: 'sms' }
+    const answer = { webhooks: [{ ...hook, events: ['sent', 'reply', 'proxyOpen'] }] }
+    const copy = answering(await copyTo(accountId), '/webhooks', answer)
+    // It stands there twice: of campaigns by SMS there are none here.
+    assert.deepEqual((await copyAll(copy)).webhooks, { found: 2, copied: 1, skipped: 1 })
+    const [made] = (await app.call('GET', '/v3/webhooks', { key })).body.webhooks
+    assert.deepEqual([made.channel, made.events], ['sms', ['sent', 'reply']])
+    assert.equal(copy.notes[0], 'webhooks 7 is not told of proxyOpen: not known here')
+  })
+
+  // From here on the provider's account changes.
+
+  test('made again takes over who unsubscribed or came since, and what was changed here stays', async () => {
+    const { key, accountId } = await app.makeAccount()
+    await copyAll(withoutBlocked(await copyTo(accountId)))
+    const at = (n: number) => `/v3/contacts/person${n}@example.com`
+    // Two leave there and one is deleted, so that nobody stands behind the last mark.
+    await provider.app.call('PUT', at(40), {
+      body: { emailBlacklisted: true, attributes: { CITY: 'There' } },
+    })
+    await provider.app.call('PUT', at(41), { body: { smsBlacklisted: true } })
+    const [vip] = (await provider.app.call('GET', '/v3/contacts/lists')).body.lists
+    const person6 = { accountId: provider.accountId, email: 'person6@example.com', listId: String(vip.id) }
+    await unsubscribe(provider.app.pools.db, person6, new Date())
+    await provider.app.call('DELETE', at(50))
+    await provider.app.call('POST', '/v3/contacts', { body: { email: 'late@example.com' } })
+    // One comes back here, and one is another here.
+    assert.equal((await app.call('POST', `${at(20)}/resubscribe`, { key })).status, 200)
+    await app.call('PUT', at(40), { key, body: { attributes: { CITY: 'Here' } } })
+    const counts = await copyAll(withoutBlocked(await copyTo(accountId)))
+    assert.deepEqual(counts.contacts, { found: people, copied: people + 1, skipped: 0 })
+    const read = async (path: string) => (await app.call('GET', path, { key })).body
+    const left = await read(at(40))
+    assert.deepEqual(
+      [left.emailBlacklisted, left.status, left.attributes.CITY],
+      [true, 'unsubscribed', 'Here'],
+    )
+    assert.equal((await read(at(41))).smsBlacklisted, true)
+    assert.equal((await read(at(6))).listUnsubscribed?.length, 1)
+    assert.equal((await read(at(20))).emailBlacklisted, false)
+    assert.equal((await read('/v3/contacts/late@example.com')).emailBlacklisted, false)
+  })
+
+  test('made again blocks who was blocked since, and nobody who was let in again here', async () => {
+    const { key, accountId } = await app.makeAccount()
+    await copyAll(await copyTo(accountId))
+    const path = '/v3/smtp/blockedContacts'
+    assert.equal((await app.call('DELETE', `${path}/angry@example.com`, { key })).status, 204)
+    assert.equal((await provider.app.call('DELETE', `${path}/gone@example.com`)).status, 204)
+    await provider.app.call('POST', '/api/v1/suppressions', { body: { email: 'newly@example.com' } })
+    await copyAll(await copyTo(accountId))
+    const { contacts } = (await app.call('GET', `${path}?limit=100`, { key })).body
+    const emails = contacts.map(({ email }: { email: string }) => email)
+    assert.deepEqual(
+      ['newly@example.com', 'gone@example.com', 'angry@example.com'].map((email) => emails.includes(email)),
+      [true, true, false],
+    )
+  })
+
+  test('writes to nobody who is left out and may not be written to', async () => {
+    const { key, accountId } = await app.makeAccount()
+    await app.call('POST', '/v3/contacts/attributes/normal/SHOE', { key, body: { type: 'float' } })
+    await provider.app.call('POST', '/v3/contacts/attributes/normal/SHOE', { body: { type: 'text' } })
+    const odd = { email: 'odd@example.com', attributes: { SHOE: 'large' }, emailBlacklisted: true }
+    assert.equal((await provider.app.call('POST', '/v3/contacts', { body: odd })).status, 201)
+    const copy = withoutBlocked(await copyTo(accountId))
+    assert.equal((await copyAll(copy)).contacts?.skipped, 1)
+    assert.match(copy.notes[0] ?? '', /^contacts odd@example\.com is left out: SHOE/)
+    const { body } = await app.call('GET', '/api/v1/suppressions?email=odd@example.com', { key })
+    assert.equal(body.data[0]?.reason, 'manual')
   })
 })

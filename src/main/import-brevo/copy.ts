@@ -1,5 +1,6 @@
 // Copies an account of the provider. A page and the mark behind it are written in one transaction: a run that was
-// killed goes on where it stopped, and what was copied is not copied again.
+// killed goes on where it stopped, and what was copied is not copied again. After a run that came to its end, the next
+// one looks at everybody again: people unsubscribe, and what is deleted there moves the others up before the mark.
 import { countBelievedEmpty } from '../../features/contacts/believed-empty-queries.ts'
 import type { WebhookNeeds } from '../../features/webhooks/write-webhook.ts'
 import { type Ctx, nobody } from '../../kernel/ctx.ts'
@@ -10,6 +11,7 @@ import {
   type CopyRef,
   deleteCopied,
   holdProgress,
+  insertCopied,
   listCopied,
   listProgress,
   moveProgress,
@@ -48,8 +50,31 @@ export async function survey(copy: Copy): Promise<Counts> {
 
 export async function copyAll(copy: Copy): Promise<Counts> {
   const counts: Counts = {}
-  for (const kind of kinds) counts[kind.name] = await copyKind(copy, kind)
+  const began = copy.now()
+  const since = await lastBegun(copy)
+  for (const kind of kinds)
+    counts[kind.name] = await (since && kind.writeNews
+      ? copyNews(copy, kind, { since, write: kind.writeNews })
+      : copyKind(copy, kind))
+  await rememberBegun(copy, began)
   return counts
+}
+
+const runs = 'runs'
+const lastEnded = 'last ended'
+
+/** When the last run began that came to its end. */
+async function lastBegun(copy: Copy): Promise<Date | undefined> {
+  const [last] = await listCopied(copy.db, refOf(copy, runs))
+  return last && new Date(Number(last.ours))
+}
+
+function rememberBegun(copy: Copy, began: Date): Promise<void> {
+  const ref = refOf(copy, runs)
+  return copy.db.transaction(async (db) => {
+    await deleteCopied(db, ref, [lastEnded])
+    await insertCopied(db, ref, { theirs: lastEnded, ours: String(began.getTime()) })
+  })
 }
 
 /** By kind, the number here for each number there. */
@@ -93,6 +118,28 @@ async function copyKind(copy: Copy, kind: Kind): Promise<Counts[string]> {
     copy.onProgress(kind.name, Math.max(offset, Math.min(mark, total)), total)
     if (rows.length === 0 || kind.perPage === undefined)
       return { found: total, ...(kind.hasIds ? sum : await doneOf(copy, kind)) }
+  }
+}
+
+type News = { since: Date; write: NonNullable<Kind['writeNews']> }
+
+async function copyNews(copy: Copy, kind: Kind, { since, write }: News): Promise<Counts[string]> {
+  const ref = refOf(copy, kind.name)
+  for (let offset = 0; ; ) {
+    const { rows, total } = await kind.read(copy.source, offset, copy.webhooks)
+    offset += rows.length
+    if (rows.length > 0)
+      await copy.db.transaction(async (db) => {
+        const { next_offset } = await holdProgress(db, ref)
+        const ids = rows.map(({ id }) => String(id))
+        const left = new Set((await deleteCopied(db, ref, ids)).map(({ theirs }) => theirs))
+        const { copied, skipped } = await write(copyingOf(copy, db), rows, { since, left })
+        const done = { copied, skipped: skipped - left.size }
+        await moveProgress(db, ref, { offset: Math.max(offset, Number(next_offset)), ...done })
+      })
+    await countBelievedEmpty(copy.db)
+    copy.onProgress(kind.name, offset, total)
+    if (rows.length === 0) return { found: total, ...(await doneOf(copy, kind)) }
   }
 }
 

@@ -26,7 +26,12 @@ export type Kind = {
   hasIds: boolean
   read(source: Source, offset: number, webhooks: WebhookNeeds): Promise<Page>
   write(copying: Copying, rows: Row[]): Promise<Tally>
+  /** For what has no numbers: of a page that an earlier run may have seen, what is new. */
+  writeNews?(copying: Copying, rows: Row[], known: Known): Promise<Tally>
 }
+
+/** When the last run began that came to its end, and who was left out so far. */
+export type Known = { since: Date; left: Set<string> }
 
 export const refOf = ({ ctx, source }: Copying, kind: string): CopyRef => ({
   accountId: ctx.caller.accountId,

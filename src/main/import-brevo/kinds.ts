@@ -152,20 +152,26 @@ const webhooks: Kind = {
     theirs: byId,
     make: async (copying, row) => {
       if (row.fault instanceof Refusal) throw row.fault
-      return (await createWebhook(copying.webhooks, copying.ctx, webhookBody(row))).id
+      return (await createWebhook(copying.webhooks, copying.ctx, webhookBody(copying, row))).id
     },
   }),
 }
 
-function webhookBody(row: Row) {
+function webhookBody({ note }: Copying, row: Row) {
   const type = row.type === 'marketing' ? 'marketing' : 'transactional'
+  const channel = row.channel === 'sms' ? 'sms' : 'email'
+  const known = Object.keys(words[channel === 'sms' ? 'sms' : type])
+  const events = Array.isArray(row.events) ? row.events.map(String) : []
+  const unknown = events.filter((event) => !known.includes(event))
+  if (unknown.length > 0) note(`webhooks ${byId(row)} is not told of ${unknown.join(', ')}: not known here`)
   const token = textOf(rowOf(row.auth).token)
   const headers = rowsOf(row.headers).map(({ key, value }) => ({ key: textOf(key), value: textOf(value) }))
   return {
     type,
+    channel,
     url: textOf(row.url),
     description: textOf(row.description).slice(0, 1000),
-    events: Array.isArray(row.events) ? row.events.filter((event) => event in words[type]) : [],
+    events: events.filter((event) => known.includes(event)),
     batched: row.batched === true,
     // A secret that is not shown cannot be copied.
     auth: token && token !== mask ? { type: 'bearer', token } : undefined,

@@ -5,7 +5,7 @@ import { importChunk } from '../../features/contacts/import/import-chunk.ts'
 import { advanceProcess, insertProcess, markStored } from '../../features/contacts/import/process-queries.ts'
 import { recordLeft } from '../../features/contacts/unsubscribe/queries.ts'
 import { insertSuppressions } from '../../features/suppressions/queries.ts'
-import type { Reason } from '../../features/suppressions/suppressions.ts'
+import { type Reason, suppressAll } from '../../features/suppressions/suppressions.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type Tally,
   textOf,
 } from './kind.ts'
-import { insertCopied, listCopied } from './queries.ts'
+import { insertCopied, insertTold, listCopied } from './queries.ts'
 import type { Row } from './source.ts'
 
 const reasons: Record<string, Reason> = {
@@ -35,27 +35,41 @@ export const blocked: Kind = {
   ...paged('/smtp/blockedContacts', 'contacts', 100),
   name: 'blockedContacts',
   hasIds: false,
-  async write({ ctx, note }, rows) {
-    const entries = rows.flatMap((row) => {
-      const email = normalEmail(textOf(row.email))
-      const at = new Date(textOf(row.blockedAt))
-      if (email === undefined) {
-        note(`blockedContacts ${textOf(row.email)} is left out: it is not an address`)
-        return []
-      }
-      return {
-        id: newUuid(),
-        accountId: ctx.caller.accountId,
-        email,
-        reason: reasons[textOf(rowOf(row.reason).code)] ?? 'manual',
-        source: 'import',
-        messageId: null,
-        at: Number.isNaN(at.getTime()) ? ctx.now : at,
-      }
-    })
-    await insertSuppressions(ctx.db, entries)
+  async write(copying, rows) {
+    const entries = entriesIn(copying, rows)
+    await insertSuppressions(copying.ctx.db, entries)
     return { copied: entries.length, skipped: rows.length - entries.length }
   },
+  // Whoever was blocked before may have been let in again here.
+  async writeNews(copying, rows, { since }) {
+    const from = since.getTime() - clocksDifferMs
+    const recent = rows.filter(({ blockedAt }) => !(Date.parse(textOf(blockedAt)) < from))
+    const entries = entriesIn(copying, recent)
+    const copied = await insertSuppressions(copying.ctx.db, entries)
+    return { copied, skipped: recent.length - entries.length }
+  },
+}
+
+const clocksDifferMs = 3_600_000
+
+function entriesIn({ ctx, note }: Copying, rows: Row[]) {
+  return rows.flatMap((row) => {
+    const email = normalEmail(textOf(row.email))
+    const at = new Date(textOf(row.blockedAt))
+    if (email === undefined) {
+      note(`blockedContacts ${textOf(row.email)} is left out: it is not an address`)
+      return []
+    }
+    return {
+      id: newUuid(),
+      accountId: ctx.caller.accountId,
+      email,
+      reason: reasons[textOf(rowOf(row.reason).code)] ?? 'manual',
+      source: 'import',
+      messageId: null,
+      at: Number.isNaN(at.getTime()) ? ctx.now : at,
+    }
+  })
 }
 
 export const contacts: Kind = {
@@ -63,30 +77,106 @@ export const contacts: Kind = {
   name: 'contacts',
   hasIds: false,
   async write(copying, rows) {
-    const { ctx } = copying
-    const listIds = await oursOf(copying, 'lists')
-    const process = await processOf(copying)
-    const tally: Tally = { copied: 0, skipped: 0 }
-    for (const group of groupsOf(rows, listIds)) {
-      const claimed = {
-        ...unclaimed,
-        account_id: ctx.caller.accountId,
-        id: process,
-        settings: group.settings,
-      }
-      const done = await importChunk(ctx.db, claimed, [...rowsOfJson(group.rows.map(entryOf))], ctx.now)
-      await advanceProcess(ctx.db, { accountId: ctx.caller.accountId, id: process }, done, ctx.now)
-      for (const { line, email, reason } of done.faultyRows) {
-        const theirs = String(group.rows[line - 1]?.id)
-        copying.note(`contacts ${email || theirs} is left out: ${reason}`)
-        await insertCopied(ctx.db, refOf(copying, 'contacts'), { theirs, ours: '0' })
-      }
-      tally.copied += done.created + done.updated
-      tally.skipped += done.faulty
-    }
-    await recordLeft(ctx.db, ctx.caller.accountId, leftIn(rows, listIds), ctx.now)
-    return tally
+    await tell(copying, rows)
+    return writeContacts(copying, rows)
   },
+  async writeNews(copying, rows, { left }) {
+    const told = await tell(copying, rows)
+    const isNew = (row: Row) => told.has(String(row.id)) || left.has(String(row.id))
+    await takeOut(
+      copying,
+      rows.filter((row) => !isNew(row)),
+      told,
+    )
+    return writeContacts(copying, rows.filter(isNew))
+  },
+}
+
+async function writeContacts(copying: Copying, rows: Row[]): Promise<Tally> {
+  const { ctx } = copying
+  const { copied, faulty } = await importRows(copying, rows)
+  for (const { row, email, reason } of faulty) {
+    const theirs = String(row.id)
+    copying.note(`contacts ${email || theirs} is left out: ${reason}`)
+    await insertCopied(ctx.db, refOf(copying, 'contacts'), { theirs, ours: '0' })
+  }
+  await keepBlocked(
+    copying,
+    faulty.map(({ row }) => row),
+  )
+  const left = leftIn(rows, await oursOf(copying, 'lists'))
+  await recordLeft(ctx.db, ctx.caller.accountId, left, ctx.now)
+  return { copied, skipped: faulty.length }
+}
+
+/** Nobody is written to who may not be, though nothing else of the contact can be kept. */
+async function keepBlocked({ ctx }: Copying, rows: Row[]): Promise<void> {
+  const refs = rows.flatMap((row) => {
+    const email = row.emailBlacklisted === true ? normalEmail(textOf(row.email)) : undefined
+    return email === undefined ? [] : { accountId: ctx.caller.accountId, email }
+  })
+  if (refs.length === 0) return
+  await suppressAll(ctx.db, refs, { reason: 'manual', source: 'import', messageId: null, at: ctx.now })
+}
+
+type Faulty = { row: Row; email: string; reason: string }
+
+async function importRows(copying: Copying, rows: Row[]): Promise<{ copied: number; faulty: Faulty[] }> {
+  const { db, caller, now } = copying.ctx
+  const { accountId } = caller
+  const id = await processOf(copying)
+  const faulty: Faulty[] = []
+  for (const group of groupsOf(rows, await oursOf(copying, 'lists'))) {
+    const claimed = { ...unclaimed, account_id: accountId, id, settings: group.settings }
+    const done = await importChunk(db, claimed, [...rowsOfJson(group.rows.map(entryOf))], now)
+    await advanceProcess(db, { accountId, id }, done, now)
+    for (const { line, email, reason } of done.faultyRows)
+      faulty.push({ row: group.rows[line - 1] ?? {}, email, reason })
+  }
+  return { copied: rows.length - faulty.length, faulty }
+}
+
+/** What is said of the contacts for the first time: that they are there, and what they do not want any more. */
+async function tell(copying: Copying, rows: Row[]): Promise<Set<string>> {
+  const told = rows.flatMap((row) => [
+    String(row.id),
+    ...(row.emailBlacklisted === true ? [noMail(row)] : []),
+    ...(row.smsBlacklisted === true ? [noSms(row)] : []),
+    ...numbersOf(row.listUnsubscribed).map((list) => noList(row, list)),
+  ])
+  const news = await insertTold(copying.ctx.db, refOf(copying, 'told'), told)
+  return new Set(news.map(({ theirs }) => theirs))
+}
+
+const noMail = ({ id }: Row) => `${String(id)} email`
+const noSms = ({ id }: Row) => `${String(id)} sms`
+const noList = ({ id }: Row, list: string) => `${String(id)} list ${list}`
+
+/** Who unsubscribed there since is unsubscribed here; one who came back here is not told of again and stays. */
+async function takeOut(copying: Copying, rows: Row[], told: Set<string>): Promise<void> {
+  const { ctx } = copying
+  const leaving = rows.map((row) => {
+    const { SMS } = rowOf(row.attributes)
+    return {
+      ...(row.email ? { email: row.email } : { ext_id: row.ext_id, attributes: { SMS } }),
+      emailBlacklisted: told.has(noMail(row)),
+      smsBlacklisted: told.has(noSms(row)),
+    }
+  })
+  const { faulty } = await importRows(
+    copying,
+    leaving.filter(({ emailBlacklisted, smsBlacklisted }) => emailBlacklisted || smsBlacklisted),
+  )
+  await keepBlocked(
+    copying,
+    faulty.map(({ row }) => row),
+  )
+  const lists = rows.map((row) => ({
+    ...row,
+    listUnsubscribed: numbersOf(row.listUnsubscribed).filter((list) => told.has(noList(row, list))),
+  }))
+  const left = leftIn(lists, await oursOf(copying, 'lists'))
+  await recordLeft(ctx.db, ctx.caller.accountId, left, ctx.now)
 }
 
 const unclaimed = {

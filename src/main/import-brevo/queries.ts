@@ -68,6 +68,19 @@ export function insertCopied(db: Db, { accountId, source, kind }: CopyRef, { the
 
 const Theirs = row<{ theirs: string }>({ theirs: text })
 
+/** Gives those that were not there. */
+export function insertTold(db: Db, { accountId, source, kind }: CopyRef, theirs: string[]) {
+  return db.many(
+    Theirs,
+    sql`
+    insert into provider_copied_ids (account_id, source, kind, theirs, ours)
+    select ${accountId}, ${source}, ${kind}, told, 0
+      from unnest(${theirs}::text[]) as told
+    on conflict do nothing
+    returning theirs`,
+  )
+}
+
 /** Gives those that were there. */
 export function deleteCopied(db: Db, { accountId, source, kind }: CopyRef, theirs: string[]) {
   return db.many(
