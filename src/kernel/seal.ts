@@ -41,7 +41,8 @@ export function unseal(keys: Buffer[], sealed: Buffer, label: string): Buffer {
   }
 }
 
-const keyId = (key: Buffer) =>
+/** Stands in octets 2 to 5 of what the key sealed. */
+export const keyId = (key: Buffer) =>
   hash('sha256', Buffer.concat([Buffer.from('key id:'), key]), 'buffer').subarray(0, 4)
 
 const aad = (head: Buffer, label: string) => Buffer.concat([head, Buffer.from(label)])

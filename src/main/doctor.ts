@@ -2,10 +2,12 @@
 
 import { Resolver } from 'node:dns/promises'
 import pg from 'pg'
+import { hasDatabase } from '../adapters/embedded-postgres/embedded-postgres.ts'
 import type { Transport } from '../kernel/ports.ts'
+import { keyId } from '../kernel/seal.ts'
 import { connectionTo } from '../kernel/server-settings.ts'
 import { within } from '../kernel/within.ts'
-import { secretKeyPrints } from './backup/data-files.ts'
+import { secretKeysAtHand } from './backup/data-files.ts'
 import { BackupFault } from './backup/format.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
@@ -19,7 +21,8 @@ import {
   ofOlderVersion,
   refuseUnfit,
 } from './migrate.ts'
-import { listPrints } from './secret-print-queries.ts'
+import { howToBringBack, printOf, unopenedInWords } from './secret-key.ts'
+import { findUnopened, listPrints } from './secret-print-queries.ts'
 import { resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
@@ -82,16 +85,22 @@ async function checkDataFolder({ dataDir }: Config): Promise<Check> {
 
 async function checkDatabase(config: Config): Promise<Check[]> {
   const name = 'database'
+  // None is made by looking: the folder may be the wrong one.
+  if (config.databaseUrl === undefined && !hasDatabase(config.dataDir)) {
+    const mend = 'start it once, or set POSTHORN_DATA_DIR to the folder that it uses'
+    return [{ name, state: 'warning', detail: `there is no Posthorn in ${config.dataDir} yet`, mend }]
+  }
   try {
     const database = await openDatabase(config, 'command')
     try {
-      const { version, prints, missing } = await lookAt(database.url)
+      const keys = await secretKeysAtHand(config)
+      const { version, missing, ...secrets } = await lookAt(database.url, keys)
       const detail = `${database.kind}, PostgreSQL ${version}`
       const found: Check =
         missing.length === 0
           ? { name, state: 'ok', detail }
           : { name, state: 'warning', detail: `${detail}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
-      return [found, await checkSecretKey(config, prints)]
+      return [found, checkSecretKey(config, keys, secrets)]
     } finally {
       await database.close()
     }
@@ -105,38 +114,35 @@ async function checkDatabase(config: Config): Promise<Check[]> {
   }
 }
 
-type Look = { version: string; prints: string[]; missing: Migration[] }
+type Secrets = { prints: string[]; lost: string | undefined }
+type Look = Secrets & { version: string; missing: Migration[] }
 
-async function lookAt(url: string): Promise<Look> {
+async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
   const client = new pg.Client({ ...connectionTo(url), connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await refuseUnfit(client)
     const { rows } = await client.query(`select current_setting('server_version') as version`)
-    return {
-      version: rows[0].version,
-      prints: await listPrints(client),
-      missing: await missingIn(client),
-    }
+    const missing = await missingIn(client)
+    // An older version may not have all the tables.
+    const lost = missing.length > 0 ? undefined : unopenedInWords(await findUnopened(client, keys.map(keyId)))
+    return { version: rows[0].version, prints: await listPrints(client), missing, lost }
   } finally {
     await client.end()
   }
 }
 
-async function checkSecretKey(config: Config, known: string[]): Promise<Check> {
+function checkSecretKey(config: Config, keys: Buffer[], { prints, lost }: Secrets): Check {
   const name = 'secret key'
-  const { prints } = await secretKeyPrints(config)
-  if (known.length === 0 || known.some((print) => prints.includes(print)))
-    return { name, state: 'ok', detail: known.length === 0 ? 'not used yet' : 'the database knows it' }
-  const mend = config.secretKey
-    ? 'set POSTHORN_SECRET_KEY to the key of before; a new one goes in front of it, a comma between'
-    : `put secret-key back into ${config.dataDir}, or set POSTHORN_SECRET_KEY to the key of before`
-  return {
-    name,
-    state: 'failed',
-    detail: 'the database knows another one: nothing it sealed can be opened',
-    mend,
+  if (prints.length > 0 && !keys.some((key) => prints.includes(printOf(key)))) {
+    const detail = 'the database knows another one: nothing it sealed can be opened'
+    const mend = config.secretKey
+      ? 'set POSTHORN_SECRET_KEY to the key of before; a new one goes in front of it, a comma between'
+      : `put secret-key back into ${config.dataDir}, or set POSTHORN_SECRET_KEY to the key of before`
+    return { name, state: 'failed', detail, mend }
   }
+  if (lost) return { name, state: 'failed', detail: lost, mend: howToBringBack }
+  return { name, state: 'ok', detail: prints.length === 0 ? 'not used yet' : 'the database knows it' }
 }
 
 async function checkTransport(config: Config): Promise<Check> {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { makeApp } from '../../test/app.ts'
+import { seal } from '../kernel/seal.ts'
+import { sql } from '../kernel/sql.ts'
 import { ConfigFault, readConfig } from './config.ts'
 import { openSecretKeys, strangeKeys } from './secret-key.ts'
 
@@ -66,4 +68,20 @@ test('a key that the database has not seen is told of; one that is added in fron
   for (const keys of [[first], [first], [stranger], [second, first], [second], [stranger, first, second]])
     found.push((await strangeKeys(db, async () => keys))?.slice(0, 12))
   assert.deepEqual(found, [undefined, undefined, 'this process', undefined, undefined, undefined])
+})
+
+test('a key that was replaced is missed where it sealed something', async () => {
+  const { db } = (await makeApp()).pools
+  const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const start = (...keys: Buffer[]) => strangeKeys(db, async () => keys)
+  await start(first)
+  await db.run(sql`
+    insert into dkim_keys (account_id, domain, selector, private_key)
+    select id, 'shop.example', 'ph1', ${seal(first, Buffer.from('secret'), 'label')}::bytea from accounts limit 1`)
+  assert.equal(await start(second, first), undefined)
+  assert.match(
+    (await start(second)) ?? '',
+    /^some secrets were sealed .*: those of DKIM keys \(1\)\. Put that key/,
+  )
+  assert.equal(await start(second, first), undefined)
 })

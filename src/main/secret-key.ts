@@ -4,8 +4,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db } from '../kernel/db.ts'
+import { keyId } from '../kernel/seal.ts'
 import { type Config, ConfigFault } from './config.ts'
-import { knowsPrints } from './secret-print-queries.ts'
+import { countUnopened, knowsPrints, type Unopened } from './secret-print-queries.ts'
 
 /** Newest first; given at the first need, so that nothing is written where nothing is sealed. */
 export type SecretKeys = () => Promise<Buffer[]>
@@ -71,8 +72,23 @@ const otherKey =
   'nor they what it seals, and links it signs are refused by them. ' +
   'Set POSTHORN_SECRET_KEY to one value for all processes'
 
-/** What is wrong, when the keys of this process are strangers to the database. */
+/** What is wrong, when the keys of this process are strangers to the database, or when one of before is missing. */
 export async function strangeKeys(db: Db, keys: SecretKeys): Promise<string | undefined> {
-  const { known } = await knowsPrints(db, (await keys()).map(printOf))
-  return known ? undefined : otherKey
+  const given = await keys()
+  const { known } = await knowsPrints(db, given.map(printOf))
+  if (!known) return otherKey
+  const lost = unopenedInWords(await countUnopened(db, given.map(keyId)))
+  return lost && `${lost}. ${howToBringBack}`
+}
+
+export const howToBringBack =
+  'Put that key behind the newer one, a comma between in POSTHORN_SECRET_KEY, on a line of its own in the file secret-key'
+
+/** A key that was replaced is still needed for what it sealed. */
+export function unopenedInWords({ dkim_keys, webhooks, mailboxes }: Unopened): string | undefined {
+  const counts = { 'DKIM keys': dkim_keys, webhooks, mailboxes }
+  const found = Object.entries(counts).filter(([, count]) => count > 0)
+  if (found.length === 0) return undefined
+  const all = found.map(([what, count]) => `${what} (${count})`).join(', ')
+  return `some secrets were sealed with a key that is not here: those of ${all}`
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Db } from '../kernel/db.ts'
-import { bool, row } from '../kernel/row.ts'
-import { sql } from '../kernel/sql.ts'
+import { bool, int, row } from '../kernel/row.ts'
+import { compile, sql } from '../kernel/sql.ts'
 
 const Found = row<{ known: boolean }>({ known: bool })
 
@@ -37,4 +37,25 @@ export async function listPrints(client: pg.Client): Promise<string[]> {
   // all accounts: the keys are the installation's
   const { rows } = await client.query('select print from secret_key_prints')
   return rows.map(({ print }) => print)
+}
+
+export type Unopened = { dkim_keys: number; webhooks: number; mailboxes: number }
+const Counted = row<Unopened>({ dkim_keys: int, webhooks: int, mailboxes: int })
+
+const unopened = (keyIds: Buffer[]) => sql`
+  -- all accounts: the keys are the installation's
+  select (select count(*)::int from dkim_keys
+           where substring(private_key from 2 for 4) <> all(${keyIds}::bytea[])) as dkim_keys,
+         (select count(*)::int from webhooks
+           where substring(sealed from 2 for 4) <> all(${keyIds}::bytea[])) as webhooks,
+         (select count(*)::int from outreach_mailboxes
+           where substring(sealed from 2 for 4) <> all(${keyIds}::bytea[])) as mailboxes`
+
+/** What was sealed with none of these keys, by whose it is. */
+export const countUnopened = (db: Db, keyIds: Buffer[]) => db.one(Counted, unopened(keyIds))
+
+/** The same for whoever has no pool. */
+export async function findUnopened(client: pg.Client, keyIds: Buffer[]): Promise<Unopened> {
+  const { rows } = await client.query(compile(unopened(keyIds)))
+  return rows[0]
 }

@@ -53,6 +53,12 @@ test('what needs a Posthorn makes none in an empty folder, nor the folder itself
     assert.match(err, says)
   }
   assert.equal(existsSync(dataDir), false)
+  const looked = await run(empty, 'doctor')
+  assert.match(
+    looked.out,
+    /^warn {2}database +there is no Posthorn in .*nothing-here yet\n +→ start it once/m,
+  )
+  assert.equal(existsSync(`${dataDir}/postgres`), false)
 })
 
 test('alone, a command starts the database for its own time and leaves none behind', async () => {

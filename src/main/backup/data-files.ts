@@ -55,11 +55,16 @@ export async function mediaNames(folder: string): Promise<string[]> {
   return names.filter((name) => !name.startsWith('.') && name !== 'lost+found')
 }
 
-/** Of the keys that secrets are sealed with now: the setting's, or else the file's. */
-export async function secretKeyPrints(config: Keys): Promise<Manifest['secret_keys']> {
-  if (config.secretKey) return { prints: keysIn(config.secretKey).map(printOf), included: false }
+/** Those that secrets are sealed with now: the setting's, or else the file's; nothing is made. */
+export async function secretKeysAtHand(config: Keys): Promise<Buffer[]> {
+  if (config.secretKey) return keysIn(config.secretKey)
   const text = await readFile(join(config.dataDir, secretFile), 'utf8').catch(unlessMissing)
-  return { prints: text === undefined ? [] : keysInText(text).map(printOf), included: text !== undefined }
+  return text === undefined ? [] : keysInText(text)
+}
+
+export async function secretKeyPrints(config: Keys): Promise<Manifest['secret_keys']> {
+  const keys = await secretKeysAtHand(config)
+  return { prints: keys.map(printOf), included: !config.secretKey && keys.length > 0 }
 }
 
 /** Without its key a restored database would hold secrets that nobody can open. */
