@@ -5,6 +5,7 @@ import { Agent, request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { killServer } from '../../src/adapters/embedded-postgres/fixtures/testing.ts'
+import { sparePort } from '../../src/main/spare-port.ts'
 import {
   begin,
   eventually,
@@ -154,6 +155,14 @@ test('SIGTERM during the start leaves no database behind either', async () => {
   const starting = begin(place)
   await eventually(async () => (await serverPid(place.dataDir)) !== undefined)
   assert.deepEqual(await starting.end('SIGTERM'), { code: 0, signal: null })
+  assert.equal(await serverPid(place.dataDir), undefined)
+})
+
+test('a terminal that is closed stops it like SIGTERM; the report names the port of TLS from the start', async () => {
+  const port = await sparePort('127.0.0.1')
+  const closed = await start({ ...place, env: { ...place.env, POSTHORN_SMTPS_PORT: String(port) } })
+  assert.match(closed.out(), new RegExp(`^  SMTPS     127\\.0\\.0\\.1:${port} `, 'm'))
+  assert.deepEqual(await closed.end('SIGHUP'), { code: 0, signal: null })
   assert.equal(await serverPid(place.dataDir), undefined)
 })
 

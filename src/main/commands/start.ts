@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readConfig, settingsHelp } from '../config.ts'
+import { type Config, readConfig, settingsHelp } from '../config.ts'
 import { type Role, type Running, roles, start } from '../start.ts'
 import { CommandFault, say, sayJson } from './print.ts'
 
@@ -25,7 +25,7 @@ Examples:
       const running = await starting
       const { url = null, smtp = null, madeKey: key, database } = running
       if (json) sayJson({ url, smtp, key, database })
-      else say(banner(running, options.config.apiKey !== undefined))
+      else say(banner(running, options.config))
     })
 }
 
@@ -36,13 +36,15 @@ function readRoles(given: string): Role[] {
   throw new CommandFault(`there is no role ${JSON.stringify(unknown)}; known: ${roles.join(', ')}`, 2)
 }
 
-function banner({ url, smtp, madeKey, database }: Running, isKeyGiven: boolean): string {
+function banner({ url, smtp, madeKey, database }: Running, { apiKey, smtpsPort }: Config): string {
   const lines = ['', 'Posthorn is ready.', '']
   if (url) lines.push(`  API       ${url}/api/v1`, `  Docs      ${url}/docs`)
   if (smtp) lines.push(`  SMTP      ${smtp} (user apikey, password your key)`)
+  if (smtp && smtpsPort)
+    lines.push(`  SMTPS     ${smtp.replace(/\d+$/, String(smtpsPort))} (TLS from the start)`)
   lines.push(`  Database  ${database}`)
   if (madeKey) lines.push(`  Key       ${madeKey}`, '', '  The key is shown only now. Keep it.')
-  else if (!isKeyGiven) lines.push('  Key       made before; for another one: posthorn key create')
+  else if (apiKey === undefined) lines.push('  Key       made before; for another one: posthorn key create')
   if (madeKey && url) lines.push('', '  Try it:', `  curl -H 'api-key: ${madeKey}' ${url}/api/v1/usage`)
   return [...lines, ''].join('\n')
 }
@@ -64,4 +66,6 @@ function stopOnSignals(starting: Promise<Running>): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // The terminal was closed: the embedded database must not stay behind without its service.
+  process.on('SIGHUP', stop)
 }
