@@ -28,7 +28,16 @@ const cases: Record<string, Case> = {
   POSTHORN_TLS_KEY: { good: { '/etc/key.pem': '/etc/key.pem' }, bad: [] },
   POSTHORN_BASE_URL: {
     good: { 'https://mail.example.com/': 'https://mail.example.com', 'http://h:1/p//': 'http://h:1/p' },
-    bad: ['mail.example.com', 'ftp://h', 'https://', '/path', 'https://h/?a=b', 'https://h/#x'],
+    bad: [
+      'mail.example.com',
+      'ftp://h',
+      'https://',
+      '/path',
+      'https://h/?a=b',
+      'https://h/#x',
+      'https://u:p@h',
+      'https://u@h',
+    ],
   },
   POSTHORN_DATA_DIR: { good: { '/var/lib/posthorn': '/var/lib/posthorn', ' ./x ': './x' }, bad: [] },
   DATABASE_URL: {
@@ -64,6 +73,10 @@ const cases: Record<string, Case> = {
       'localhost:5353': ['localhost:5353'],
     },
     bad: ['non sense', '-a:53', '[127.0.0.1', '127.0.0.1:99999', '9.9.9.9,,1.1.1.1', '300.0.0.1'],
+  },
+  POSTHORN_SCALEWAY_SMTP: {
+    good: { 'smtp://u:p@h:25': 'smtp://u:p@h:25' },
+    bad: ['capture', 'ses://x', 'x'],
   },
   POSTHORN_METRICS_TOKEN: { good: { 'a token': 'a token' }, bad: [] },
   POSTHORN_TRUSTED_PROXIES: { good: { 0: 0, 2: 2 }, bad: ['-1', 'all', '1.5'] },
@@ -143,6 +156,7 @@ test('a line shows the wrong value, but never one that may hold a secret', () =>
     POSTHORN_API_KEY: 'hunter2',
     DATABASE_URL: 'mysql://me:hunter2@h/d',
     POSTHORN_TRANSPORT: 'smpt://me:hunter2@h:25',
+    POSTHORN_BASE_URL: 'https://me:hunter2@h',
   }
   const faults = faultsOf(secrets)
   assert.equal(faults.length, Object.keys(secrets).length)
@@ -154,6 +168,12 @@ test('a line shows the wrong value, but never one that may hold a secret', () =>
   ])
     faults.push(...faultsOf({ POSTHORN_TRANSPORT: url }))
   for (const line of faults) assert.doesNotMatch(line, /hunter2/)
+})
+
+test('a line says how far a number may go, and of a relay only what it may be', () => {
+  assert.match(faultsOf({ POSTHORN_AUDIT_DAYS: '-1' })[0] ?? '', /a whole number from 0 to 999999, not "-1"$/)
+  const relay = 'POSTHORN_SCALEWAY_SMTP must be smtp://user:password@host:port or smtps://…'
+  assert.deepEqual(faultsOf({ POSTHORN_SCALEWAY_SMTP: 'x' }), [relay])
 })
 
 test('a value of several lines stays on one', () => {

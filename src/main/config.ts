@@ -252,7 +252,8 @@ const hidden = new Set([
 ])
 
 function shown(env: string, given: string | undefined): string {
-  return hidden.has(env) ? '' : `, not ${JSON.stringify(given)}`
+  const mayHoldSecret = hidden.has(env) || /:\/\/[^/]*@/.test(given ?? '')
+  return mayHoldSecret ? '' : `, not ${JSON.stringify(given)}`
 }
 
 /** Names that look like ours but are not: typing errors, mostly. Not refused, other versions may know them. */

@@ -36,7 +36,7 @@ export const port: Read<number> = (value) =>
   /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : new Fault('must be a port, 0 to 65535')
 
 export const wholeNumber: Read<number> = (value) =>
-  /^\d{1,6}$/.test(value) ? Number(value) : new Fault('must be a whole number')
+  /^\d{1,6}$/.test(value) ? Number(value) : new Fault('must be a whole number from 0 to 999999')
 
 export const leaseLength: Read<number> = (value) =>
   /^\d{1,4}$/.test(value) && Number(value) >= 5 ? Number(value) : new Fault('must be 5 to 9999 seconds')
@@ -54,18 +54,19 @@ export const oneOf =
 export const yesOrNo: Read<boolean> = (value) =>
   /^(true|false)$/.test(value) ? value === 'true' : new Fault('must be true or false')
 
-const smtpOrOther =
-  (accepts: (kind: string) => boolean): Read<string> =>
-  (value) => {
-    try {
-      const { kind } = readTransportUrl(value)
-      return accepts(kind) ? value : new Fault('must be smtp://user:password@host:port or smtps://…')
-    } catch (error) {
-      return new Fault(error instanceof Error ? error.message : String(error))
-    }
+export const transport: Read<string> = (value) => {
+  try {
+    readTransportUrl(value)
+    return value
+  } catch (error) {
+    return new Fault(error instanceof Error ? error.message : String(error))
   }
-export const transport = smtpOrOther(() => true)
-export const smtpUrl = smtpOrOther((kind) => kind === 'smtp')
+}
+
+export const smtpUrl: Read<string> = (value) =>
+  /^smtps?:\/\//.test(value)
+    ? transport(value)
+    : new Fault('must be smtp://user:password@host:port or smtps://…')
 
 export type MediaStorage = { kind: 'disk' } | { kind: 's3'; bucket: string; prefix: string }
 
@@ -124,7 +125,13 @@ export const httpUrl: Read<string> = (value) =>
 export const linkBase: Read<string> = (value) =>
   /[?#]/.test(value)
     ? new Fault('must be an address without ? and #, such as https://mail.example.com')
-    : httpUrl(value)
+    : withoutUser(httpUrl(value))
+
+/** It would stand in every message. */
+function withoutUser(url: string | Fault): string | Fault {
+  if (url instanceof Fault || new URL(url).username + new URL(url).password === '') return url
+  return new Fault('must be an address without user and password, such as https://mail.example.com')
+}
 
 export const topicArns: Read<string[]> = (value) => {
   const read = list(value)
