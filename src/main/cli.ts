@@ -44,10 +44,11 @@ function inherit(command: Command): void {
 
 /** The suggestion comes on a line of its own, which a log would tear off. */
 function oneLine(text: string): string {
-  return text
+  const line = text
     .replace(/^error: /, '')
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ')
+  return /^unknown command [^(]*$/.test(line) ? `${line}; see: posthorn --help` : line
 }
 
 /** 0 done · 1 could not be done · 2 wrongly called. */

@@ -92,6 +92,11 @@ test('accounts and keys made beside a running service work at once', async () =>
   const limitOf = async () =>
     (await api.call('GET', '/api/v1/usage', { key: other.key })).headers.get('ratelimit-limit')
   await eventually(async () => (await limitOf()) === '3')
+  assert.equal(
+    await done('account', 'limit', other.account, 'usage.get', 'default'),
+    `Account ${other.account} may call usage.get as often as any account.\n`,
+  )
+  await eventually(async () => (await limitOf()) === '600')
   assert.match(
     await done('account', 'limit', '1', 'v3.account.get', '0'),
     /^Account 1 may call v3\.account\.get 0 times/,
@@ -137,8 +142,12 @@ test('a key is alone on the last line, and has what was asked for', async () => 
 })
 
 test('a key of another account, and one that has expired', async () => {
-  const { account, key } = await asJson('key', 'create', '--account', '2', '--expires', '2020-01-01')
+  const { account, key } = await asJson('key', 'create', '--account', '2', '--expires', '2099-01-01')
   assert.equal(account, '2')
+  await query(
+    place.env.DATABASE_URL ?? '',
+    `update api_keys set expires_at = '2020-01-01Z' where expires_at > now() and account_id = 2`,
+  )
   const keys = await asJson('key', 'list', '--account', '2')
   assert.ok(keys.every((one: { account_id: string }) => one.account_id === '2'))
   assert.ok(keys.some(({ prefix }: { prefix: string }) => key.startsWith(prefix)))
@@ -218,6 +227,14 @@ test('doctor fails where the service could not work on the database', async () =
     other.out,
     /^FAIL {2}secret key +the database knows another one.*\n +→ set POSTHORN_SECRET_KEY/m,
   )
+  await query(
+    place.env.DATABASE_URL ?? '',
+    `insert into dkim_keys values (1, 'lost.example', 'ph1', '\\x0100000000')`,
+  )
+  const lost = await say('doctor')
+  assert.equal(lost.code, 1)
+  assert.match(lost.out, /^FAIL {2}secret key +some secrets .*: those of DKIM keys \(1\)\n +→ Put that key/m)
+  await query(place.env.DATABASE_URL ?? '', `delete from dkim_keys where domain = 'lost.example'`)
   const url = new URL(place.env.DATABASE_URL ?? '')
   url.searchParams.set('options', '-c default_transaction_read_only=on')
   const reading = { env: { ...place.env, DATABASE_URL: url.href } }

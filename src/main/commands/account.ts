@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import {
+  deleteLimit,
   insertAccount,
   listAccounts,
   renameAccount,
@@ -48,7 +49,11 @@ export function addAccount(program: Command): void {
     .description('set how many requests per minute an account may make of one operation')
     .argument('<account>', 'its number, as the list shows it')
     .argument('<operation>', 'such as email.send or v3.email.send; GET /openapi.json names all')
-    .argument('<per-minute>', 'how many; 0 closes the operation to the account', readCount)
+    .argument(
+      '<per-minute>',
+      'how many; 0 closes the operation, default takes the limit back',
+      orNone(readCount, 'default'),
+    )
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
     .action(limitAccount)
@@ -125,16 +130,18 @@ async function showAccounts({ json }: Output): Promise<void> {
 async function limitAccount(
   account: string,
   operation: string,
-  limit: number,
+  limit: OrNone<number>,
   { json }: Output,
 ): Promise<void> {
   refuseUnknownOperation(operation)
   await withDatabase(async (db) => {
     await refuseUnknownAccount(db, account)
-    await upsertLimit(db, account, operation, limit)
+    if (limit === none) await deleteLimit(db, account, operation)
+    else await upsertLimit(db, account, operation, limit)
   })
-  if (json) sayJson({ account, operation, per_minute: limit })
-  else say(`Account ${account} may call ${operation} ${limit} times a minute.`)
+  if (json) return sayJson({ account, operation, per_minute: limit === none ? null : limit })
+  const often = limit === none ? 'as often as any account' : `${limit} times a minute`
+  say(`Account ${account} may call ${operation} ${often}.`)
 }
 
 async function setQuota(account: string, given: OrNone<number>, { json }: Output): Promise<void> {

@@ -10,9 +10,9 @@ import {
   orNone,
   readCount,
   readDomains,
+  readExpiry,
   readKeyName,
   readScopes,
-  readTime,
 } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -24,7 +24,7 @@ export function addKeyChange(key: Command): void {
     .option('--scope <scopes>', 'what it may do, or all', orNone(readScopes, 'all'))
     .option('--daily-cap <n>', 'messages per day (UTC), or none', orNone(readCount))
     .option('--sender-domain <domains>', 'domains it may send from, or none for any', orNone(readDomains))
-    .option('--expires <time>', 'ISO 8601 time at which it stops working, or none', orNone(readTime))
+    .option('--expires <time>', 'ISO 8601 time at which it stops working, or none', orNone(readExpiry))
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn key change phk_live_Ab3d --daily-cap 10000 --expires none')
     .action(changeKey)

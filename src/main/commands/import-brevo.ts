@@ -5,6 +5,7 @@ import { targetCheck } from '../webhooks.ts'
 import { accountOf } from './key.ts'
 import { type Output, say, sayJson, table } from './print.ts'
 import { progressOn } from './progress.ts'
+import { readGiven } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addImportBrevo(program: Command): void {
@@ -13,7 +14,7 @@ export function addImportBrevo(program: Command): void {
     .description(
       'copy an account of Brevo: folders, lists, attributes, contacts, templates, senders, webhooks',
     )
-    .requiredOption('--key <key>', 'an API key of the account to copy')
+    .requiredOption('--key <key>', 'an API key of the account to copy', readGiven)
     .option('--from <url>', 'where its interface is', 'https://api.brevo.com/v3')
     .option('--account <id>', 'whom to copy to; the first account when absent')
     .option('--dry-run', 'say what would be copied and copy nothing')
@@ -38,11 +39,11 @@ async function importBrevo({ key, from, account, dryRun, json }: Options): Promi
   const { openSource } = await import('../import-brevo/source.ts')
   const progress = progressOn(process.stderr)
   const source = openSource({ url: from, key, note: progress.note })
-  const name = await nameOf(source, from)
   const config = readConfig()
   const webhooks = { secretKeys: openSecretKeys(config), checkTarget: targetCheck(config) }
   await withDatabase(async (db) => {
     const accountId = await accountOf(db, account)
+    const name = await nameOf(source, from)
     const copy = { db, source, name, accountId, webhooks, now: () => new Date(), ...progress }
     const counts = dryRun ? await survey(copy) : await copyAll(copy)
     progress.end()

@@ -9,7 +9,7 @@ import { refuseUnknownAccount } from './account.ts'
 import { activeKey } from './active-key.ts'
 import { addKeyChange } from './change-key.ts'
 import { CommandFault, type Output, say, sayJson, table } from './print.ts'
-import { readCount, readDomains, readKeyName, readScopes, readTime } from './read-options.ts'
+import { readCount, readDomains, readExpiry, readKeyName, readScopes } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addKey(program: Command): void {
@@ -23,7 +23,7 @@ export function addKey(program: Command): void {
     .option('--scope <scopes>', 'what it may do; everything when absent', readScopes)
     .option('--daily-cap <n>', 'messages per day (UTC); no cap when absent', readCount)
     .option('--sender-domain <domains>', 'domains it may send from; any when absent', readDomains)
-    .option('--expires <time>', 'ISO 8601 time at which it stops working', readTime)
+    .option('--expires <time>', 'ISO 8601 time at which it stops working', readExpiry)
     .option('--test', 'a test key: its messages never leave the machine')
     .option('--json', 'print the result as JSON')
     .addHelpText(

@@ -17,7 +17,16 @@ export type OrNone<T> = T | typeof none
 export const orNone =
   <T>(read: (given: string, before?: T) => T, word = 'none') =>
   (given: string, before?: OrNone<T>): OrNone<T> =>
-    given === word ? none : read(given, before === none ? undefined : before)
+    given === word ? none : orTheWord(word, () => read(given, before === none ? undefined : before))
+
+function orTheWord<T>(word: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    throw new InvalidArgumentError(`${error.message} The word ${word} takes the bound away.`)
+  }
+}
 
 const longestName = 100
 
@@ -25,6 +34,11 @@ export function readKeyName(given: string): string {
   const name = oneLine(given)
   if (name !== '' && name.length <= longestName) return name
   throw new InvalidArgumentError(`It must have 1 to ${longestName} characters.`)
+}
+
+export function readGiven(given: string): string {
+  if (given.trim() !== '') return given.trim()
+  throw new InvalidArgumentError('It must not be empty.')
 }
 
 /** May be repeated or have commas between. */
@@ -48,10 +62,16 @@ export function readDomains(given: string, before: string[] = []): string[] {
   return [...new Set([...before, ...added])]
 }
 
-export function readTime(given: string): Date {
+function readTime(given: string): Date {
   const time = new Date(given)
   if (isDay(given.slice(0, 10)) && !Number.isNaN(time.getTime())) return time
   throw new InvalidArgumentError('It must be an ISO 8601 time, such as 2027-01-31T00:00:00Z.')
+}
+
+export function readExpiry(given: string): Date {
+  const time = readTime(given)
+  if (time > new Date()) return time
+  throw new InvalidArgumentError('It must be in the future; posthorn key revoke ends a key now.')
 }
 
 /** A day that is in the calendar: of 30 February the machine would make 2 March. */

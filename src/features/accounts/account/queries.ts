@@ -73,3 +73,7 @@ export function upsertLimit(db: Db, accountId: string, operation: string, perMin
     values (${accountId}, ${operation}, ${perMinute})
     on conflict (account_id, operation) do update set per_minute = excluded.per_minute`)
 }
+
+export function deleteLimit(db: Db, accountId: string, operation: string) {
+  return db.run(sql`delete from account_limits where account_id = ${accountId} and operation = ${operation}`)
+}
