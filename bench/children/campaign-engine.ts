@@ -36,7 +36,7 @@ const engine = startDelivery({
   leaseSeconds: 180,
   findDkimKeys: async () => dkim,
   trackingOf: (due) => trackingOf({ keys, baseUrl }, due),
-  campaigns: campaignMail({ db, unsubscribeKeys: async () => unsubscribe, baseUrl }),
+  campaigns: campaignMail({ db, now, unsubscribeKeys: async () => unsubscribe, baseUrl }),
 })
 const jobs = startJobs(campaignJobs({ log: silentLog, now, wake: engine.wake }), { db, log: silentLog, now })
 await done

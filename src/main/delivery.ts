@@ -45,7 +45,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     secretKeys,
     trackingOf: (due) => trackingOf({ keys: trackingKeys, baseUrl }, due),
     fillIn: linkFiller({ unsubscribeKeys, baseUrl }),
-    campaigns: campaignMail({ db, baseUrl, unsubscribeKeys }),
+    campaigns: campaignMail({ db, now, baseUrl, unsubscribeKeys }),
   })
   return {
     transport,

@@ -48,7 +48,7 @@ export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Pro
     })
     scope.get<{ Params: { token: string } }>('/mirror/:token', async (request, reply) => {
       if (request.params.token === testToken) return sendPage(reply, answerTest(request.headers))
-      const mirror = await readMirror(gates.db, needs, request.params.token)
+      const mirror = await readMirror(gates.db, { ...needs, now: gates.now }, request.params.token)
       if (!mirror) return sendPage(reply, answerMissing(request.headers))
       await keepVisit(gates, mirror, request)
       const headers = {

@@ -3,6 +3,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
+import { readableOf } from '../contacts/contacts/readable.ts'
 import { type Mirrored, readMirrorToken } from '../messages/mirror-link.ts'
 import { readPage } from '../messages/read-page.ts'
 import { linkFiller } from '../messages/recipient-links.ts'
@@ -14,8 +15,10 @@ import type { LinkSource } from './send-test.ts'
 
 export type Mirror = { html: string; of: Mirrored }
 
+type MirrorSource = LinkSource & { now: () => Date }
+
 /** Nothing for a link that is not ours, or whose message or campaign is gone. */
-export async function readMirror(db: Db, source: LinkSource, token: string): Promise<Mirror | undefined> {
+export async function readMirror(db: Db, source: MirrorSource, token: string): Promise<Mirror | undefined> {
   const of = readMirrorToken(await source.unsubscribeKeys(), token)
   if (!of) return undefined
   const html =
@@ -27,7 +30,7 @@ export async function readMirror(db: Db, source: LinkSource, token: string): Pro
 
 type OfCampaign = Extract<Mirrored, { campaignId: string }>
 
-async function ofCampaign(db: Db, source: LinkSource, of: OfCampaign): Promise<string | undefined> {
+async function ofCampaign(db: Db, source: MirrorSource, of: OfCampaign): Promise<string | undefined> {
   const campaign = await findCampaign(db, { accountId: of.accountId, id: of.campaignId })
   const recipient = campaign && (await recipientOf(db, source, of))
   if (!recipient) return undefined
@@ -37,7 +40,7 @@ async function ofCampaign(db: Db, source: LinkSource, of: OfCampaign): Promise<s
 
 async function recipientOf(
   db: Db,
-  { unsubscribeKeys, baseUrl }: LinkSource,
+  { unsubscribeKeys, baseUrl, now }: MirrorSource,
   of: OfCampaign,
 ): Promise<CampaignRecipient | undefined> {
   const needs = { keys: await unsubscribeKeys(), baseUrl }
@@ -47,6 +50,6 @@ async function recipientOf(
   if (!message) return undefined
   const contact = await findContact(db, accountId, { email: message.recipient })
   const links = campaignLinks(needs, { ...of, email: message.recipient, messageId })
-  const attributes = contact ? { ...contact.attributes, SMS: contact.sms ?? undefined } : {}
+  const attributes = contact ? await readableOf(db, { accountId, now: now() }, contact) : {}
   return { email: message.recipient, attributes, links, variant: message.variant === 'B' ? 'B' : 'A' }
 }

@@ -6,6 +6,7 @@ import { invalidParameter, notFound } from '../../kernel/refusals.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
 import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
+import { readableOf } from '../contacts/contacts/readable.ts'
 import { textFromHtml } from '../messages/mime/text-from-html.ts'
 import { contentMissing } from '../messages/refusals.ts'
 import { missingVariables } from '../messages/templates/compile.ts'
@@ -86,7 +87,7 @@ function contentWith({ caller }: Ctx, { subject, params }: PreviewAsked, given: 
   }
 }
 
-async function recipientOf({ db, caller }: Ctx, contact: string | number | undefined) {
+async function recipientOf({ db, caller, now }: Ctx, contact: string | number | undefined) {
   if (contact === undefined) return { email: '', attributes: {} }
   const email = typeof contact === 'string' ? normalEmail(contact) : undefined
   if (typeof contact === 'string' && email === undefined)
@@ -95,7 +96,8 @@ async function recipientOf({ db, caller }: Ctx, contact: string | number | undef
       param: 'contact',
     })
   const ref = email === undefined ? { id: String(contact) } : { email }
-  const found = await findContact(db, caller.accountId, ref)
+  const { accountId } = caller
+  const found = await findContact(db, accountId, ref)
   if (!found) throw notFound({ message: 'There is no such contact.', param: 'contact' })
-  return { email: found.email ?? '', attributes: { ...found.attributes, SMS: found.sms ?? undefined } }
+  return { email: found.email ?? '', attributes: await readableOf(db, { accountId, now }, found) }
 }

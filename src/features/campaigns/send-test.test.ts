@@ -58,6 +58,18 @@ describe('sendTest', async () => {
     assert.deepEqual([messages[0].source, messages[0].campaign_id], ['campaign', null])
   })
 
+  test('and previews read what is calculated of a contact', async () => {
+    await post('/v3/contacts/attributes/normal/POINTS', { type: 'float' })
+    await post('/v3/contacts/attributes/calculated/TWICE', { value: 'POINTS*2' })
+    await post('/v3/contacts', { email: 'calc@example.com', attributes: { POINTS: 7 } })
+    const id = await create({ subject: 'You have {{ contact.TWICE }}' })
+    assert.equal((await post(`${base}/${id}/sendTest`, { emailTo: ['calc@example.com'] })).status, 204)
+    assert.equal((await captured('calc@example.com')).subject, '[TEST] You have 14')
+    const asked = { campaign_id: id, contact: 'calc@example.com' }
+    const { subject, missing_variables } = (await post('/api/v1/campaigns/preview', asked)).body
+    assert.deepEqual([subject, missing_variables.includes('contact.TWICE')], ['You have 14', false])
+  })
+
   test('is no traffic: in no figures, reports or webhooks, and without the tag', async () => {
     const { key } = await app.makeAccount()
     const ask = async (path: string) => (await app.call('GET', path, { key })).body

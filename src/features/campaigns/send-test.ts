@@ -4,6 +4,7 @@ import { domainOf } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { attributeNames } from '../contacts/attributes/names.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
+import { readableOf } from '../contacts/contacts/readable.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import type { Attachment, Outgoing } from '../messages/queue-messages.ts'
 import { readAuthors, writeToAuthors } from './authors.ts'
@@ -55,9 +56,13 @@ export async function testLinksOf(
   return testLinks({ keys: await unsubscribeKeys(), baseUrl }, { accountId: account_id, campaignId: id })
 }
 
-export async function attributesOf({ db, caller }: Ctx, email: string): Promise<Record<string, unknown>> {
-  const found = await findContact(db, caller.accountId, { email: email.toLowerCase() })
-  return found ? { ...found.attributes, SMS: found.sms ?? undefined } : {}
+export async function attributesOf(
+  { db, caller, now }: Ctx,
+  email: string,
+): Promise<Record<string, unknown>> {
+  const { accountId } = caller
+  const found = await findContact(db, accountId, { email: email.toLowerCase() })
+  return found ? readableOf(db, { accountId, now }, found) : {}
 }
 
 function testOf(ctx: Ctx, rendered: RenderedCampaign): Omit<Outgoing, 'attachments'> {

@@ -2,6 +2,7 @@ import type { Db } from '../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { type Sql, sql } from '../../kernel/sql.ts'
 import type { Settings } from '../accounts/settings/settings.ts'
+import type { Value } from '../contacts/attributes/values.ts'
 import { blockedDomain, blockedSender } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
@@ -85,7 +86,7 @@ export type DueRow = {
   list_id: string | null
   variant: string | null
   /** Of a campaign's recipient; null when the address is no contact's any more. */
-  attributes: Record<string, unknown> | null
+  attributes: Record<string, Value> | null
   /** What the account changed. */
   settings: Partial<Settings>
 }
@@ -147,7 +148,9 @@ export function loadDue(db: Db, ids: string[]) {
            c.tracking_consent,
            (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments,
            m.campaign_id, m.list_id, m.variant,
-           case when m.campaign_id is not null then c.attributes end as attributes,
+           case when m.campaign_id is null then null
+                when c.sms is null then c.attributes
+                else c.attributes || jsonb_build_object('SMS', c.sms) end as attributes,
            account.settings
       from messages m
       join accounts account on account.id = m.account_id

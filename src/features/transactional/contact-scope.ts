@@ -1,7 +1,7 @@
 // What a template may read of its recipient: attributes, and the links that are theirs.
 import type { Ctx } from '../../kernel/ctx.ts'
-import { calculatorOf } from '../contacts/attributes/calculate.ts'
 import { findContact } from '../contacts/contacts/queries.ts'
+import { readableOf } from '../contacts/contacts/readable.ts'
 import { recipientLinks } from '../messages/recipient-links.ts'
 
 /** The contact's attributes under `contact`, looked up only where a template reads them; a stranger has an address. */
@@ -16,8 +16,8 @@ export async function contactScope(
       ? await findContact(db, caller.accountId, { email: email.toLowerCase() })
       : undefined
   if (!found) return { contact: email === undefined ? {} : { EMAIL: email }, ...recipientLinks }
-  const attributes = (await calculatorOf(db, caller.accountId, now))(found.attributes)
-  return { contact: { ...attributes, EMAIL: found.email, SMS: found.sms ?? undefined }, ...recipientLinks }
+  const readable = await readableOf(db, { accountId: caller.accountId, now }, found)
+  return { contact: { ...readable, EMAIL: found.email }, ...recipientLinks }
 }
 
 // Piece by piece: one expression for all of it would look through the rest of the text from each opening on.

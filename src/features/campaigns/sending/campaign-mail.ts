@@ -1,6 +1,7 @@
 // What delivery asks of campaigns: the message of one recipient, as long as the campaign is being sent.
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
+import { type Calculator, calculatorOf } from '../../contacts/attributes/calculate.ts'
 import { attributeNames } from '../../contacts/attributes/names.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
@@ -29,9 +30,14 @@ import {
   type StandingRow,
 } from './hand-over-queries.ts'
 
-export type MailNeeds = { db: Db; unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
+export type MailNeeds = { db: Db; now: () => Date; unsubscribeKeys: FindUnsubscribeKeys; baseUrl: string }
 
-type Running = { compiled: CompiledCampaign; sheets: CampaignSheets | undefined; modifiedAt: number }
+type Running = {
+  compiled: CompiledCampaign
+  sheets: CampaignSheets | undefined
+  calculate: Calculator
+  modifiedAt: number
+}
 type Known = { askedAt: number; running: Promise<Running | undefined> }
 
 // So long a pause may go unnoticed; signing and the way to the upstream come on top, and all of it is to stay under
@@ -49,7 +55,7 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
   function runningOf(ref: Ref): Promise<Running | undefined> {
     const before = known.get(ref.id)
     if (before && performance.now() - before.askedAt < freshMs) return before.running
-    const running = find(needs.db, ref, before)
+    const running = find(needs, ref, before)
     known.set(ref.id, { askedAt: performance.now(), running })
     running.catch(() => known.delete(ref.id))
     return running
@@ -78,7 +84,11 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
 }
 
 /** Compiled again only when it was changed. */
-async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Running | undefined> {
+async function find(
+  { db, now }: MailNeeds,
+  ref: Ref,
+  before: Known | undefined,
+): Promise<Running | undefined> {
   const standing = await findStanding(db, ref)
   if (standing?.in_force !== 'in_process' || (await isStopped(db, ref, standing))) return undefined
   const modifiedAt = standing.modified_at.getTime()
@@ -86,7 +96,8 @@ async function find(db: Db, ref: Ref, before: Known | undefined): Promise<Runnin
   if (last?.modifiedAt === modifiedAt) return last
   const names = await attributeNames(db, ref.account_id)
   const compiled = compileWithText(await findContent(db, ref), names)
-  return { compiled, sheets: campaignSheets(compiled), modifiedAt }
+  const calculate = await calculatorOf(db, ref.account_id, now())
+  return { compiled, sheets: campaignSheets(compiled), calculate, modifiedAt }
 }
 
 /** The sender was the account's when the send began; where it is no more, nothing further goes out in its name. */
@@ -102,15 +113,15 @@ async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: Sta
 }
 
 async function write(
-  { unsubscribeKeys, baseUrl }: MailNeeds,
-  { compiled, sheets }: Running,
+  { now, unsubscribeKeys, baseUrl }: MailNeeds,
+  { compiled, sheets, calculate }: Running,
   due: DueRow,
 ): Promise<Written> {
   const { account_id, id, recipient, campaign_id, list_id, attributes } = due
   const of = { accountId: account_id, campaignId: campaign_id ?? '', email: recipient, messageId: id }
   const reader = {
     email: recipient,
-    attributes: attributes ?? {},
+    attributes: attributes ? calculate(attributes, now()) : {},
     links: campaignLinks({ keys: await unsubscribeKeys(), baseUrl }, of, compiled.readsMirror),
     listId: list_id,
     variant: variantOf(compiled, due),

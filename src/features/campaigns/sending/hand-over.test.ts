@@ -70,7 +70,7 @@ const engine = startDelivery({
   leaseSeconds: 60,
   findDkimKeys: async () => [],
   trackingOf: () => ({}),
-  campaigns: campaignMail({ db, unsubscribeKeys: async () => keys, baseUrl: 'https://mail.test' }),
+  campaigns: campaignMail({ db, now, unsubscribeKeys: async () => keys, baseUrl: 'https://mail.test' }),
 })
 const fetched: string[] = []
 const fetchAttachment = async (url: string) => {
@@ -136,6 +136,21 @@ describe('a running campaign', () => {
     const names = mail.headers.map(({ key }) => key)
     for (const name of ['list-unsubscribe', 'list-unsubscribe-post', 'list-id', 'feedback-id'])
       assert.ok(names.includes(name), name)
+  })
+
+  test('tells the calculated attributes of a contact, and its number', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const me = { accountId, keyId: (await app.makeKey({}, accountId)).id }
+    const ask = (method: string, path: string, body: object) => app.call(method, path, { key, body })
+    await ask('POST', '/v3/contacts/attributes/normal/POINTS', { type: 'float' })
+    await ask('POST', '/v3/contacts/attributes/calculated/TWICE', { value: 'POINTS*2' })
+    const recipients = { listIds: [await makeList(db, me, ['calc@example.org'])] }
+    const attributes = { POINTS: 7, SMS: '+33612345678' }
+    assert.equal((await ask('PUT', '/v3/contacts/calc@example.org', { attributes })).status, 204)
+    const html = '<p>{{ contact.TWICE }} {{ contact.SMS }}</p>'
+    await reaches(await makeCampaign(db, me, { recipients, html }), 'sent')
+    const one = taken.find(({ recipient }) => recipient === 'calc@example.org')
+    assert.match((await PostalMime.parse(one?.raw ?? Buffer.alloc(0))).html ?? '', /<p>14 33612345678<\/p>/)
   })
 
   test('keeps what the subject became also of a message that was refused', async () => {

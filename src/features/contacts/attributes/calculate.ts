@@ -7,20 +7,18 @@ import type { Value } from './values.ts'
 
 type Values = Record<string, Value>
 
-/** Adds to the values of a contact those that are calculated from them. */
-export async function calculatorOf(
-  db: Db,
-  accountId: string,
-  now: Date,
-): Promise<(values: Values) => Values> {
+/** Adds to the values of a contact those that are calculated from them, at another time where one is given. */
+export type Calculator = (values: Values, at?: Date) => Values
+
+export async function calculatorOf(db: Db, accountId: string, now: Date): Promise<Calculator> {
   const attributes = await listAttributes(db, accountId)
   const formulas = attributes.flatMap((one): [string, Formula][] => {
     const formula = one.category === 'calculated' ? readOrNothing(one, attributes, readFormula) : undefined
     return formula ? [[one.name, formula]] : []
   })
   if (formulas.length === 0) return (values) => values
-  return (values) => {
-    const computed = formulas.map(([name, formula]) => [name, formula(values, now)] as const)
+  return (values, at = now) => {
+    const computed = formulas.map(([name, formula]) => [name, formula(values, at)] as const)
     return { ...values, ...Object.fromEntries(computed.filter(([, value]) => value !== null)) } as Values
   }
 }

@@ -4,6 +4,7 @@ import { type Address, domainOf, readAddress } from '../../../kernel/email-addre
 import { newUuid } from '../../../kernel/id.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import type { Settings } from '../../accounts/settings/settings.ts'
+import type { Calculator } from '../../contacts/attributes/calculate.ts'
 import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
 import { mirrorUrl } from '../../messages/mirror-link.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
@@ -24,6 +25,7 @@ export type StepNeeds = {
   keyOf: (id: string) => Promise<UsedKey>
   settingsOf: (accountId: string) => Promise<Settings>
   templateOf: (accountId: string, id: number) => Promise<UsedTemplate | undefined>
+  calculatorOf: (accountId: string) => Promise<Calculator>
   files: StepFiles
 }
 
@@ -34,7 +36,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
   const template = await templateFor(needs, run, step)
   const from = await senderFor(needs, run, step.from ?? template?.sender)
   const links = linksFor(needs, { accountId: run.account_id, email: recipient.email, messageId: id })
-  const { subject, html } = await contentFor(run, step, template, links)
+  const { subject, html } = await contentFor(await calculated(needs, run), step, template, links)
   return {
     id,
     caller: await callerFor(needs, run),
@@ -129,6 +131,11 @@ function headersFor(run: DueRun, from: Address, { unsubscribe_url }: Links): [st
     ['Auto-Submitted', 'auto-generated'],
     ['X-Auto-Response-Suppress', 'OOF, AutoReply'],
   ]
+}
+
+async function calculated({ now, calculatorOf }: StepNeeds, run: DueRun): Promise<DueRun> {
+  const calculate = await calculatorOf(run.account_id)
+  return { ...run, attributes: run.attributes && calculate(run.attributes, now) }
 }
 
 async function contentFor(run: DueRun, step: Step, template: UsedTemplate | undefined, links: Links) {

@@ -62,7 +62,10 @@ describe('a run', () => {
 
   test('fills its templates, and nobody is without a way out', async () => {
     const { accountId, key } = await app.makeAccount()
-    const html = '<body><p>{{ contact.FIRSTNAME }} {{ event.plan.name }} <b>{{ event.note }}</b></p></body>'
+    await api('POST', '/v3/contacts/attributes/normal/POINTS', key, { type: 'float' })
+    await api('POST', '/v3/contacts/attributes/calculated/TWICE', key, { value: 'POINTS*2' })
+    const html =
+      '<body><p>{{ contact.FIRSTNAME }} {{ contact.TWICE }} {{ event.plan.name }} <b>{{ event.note }}</b></p></body>'
     const own = '<a href="{{ unsubscribe_url }}">bye</a> {{ preferences_url }} {{ mirror }}'
     const id = await declare(
       key,
@@ -70,7 +73,7 @@ describe('a run', () => {
     )
     await api('POST', '/v3/contacts', key, {
       email: 'anna@example.com',
-      attributes: { FIRSTNAME: 'Anna' },
+      attributes: { FIRSTNAME: 'Anna', POINTS: 7 },
     })
     await happened(key, 'a', 'anna@example.com', { plan: { name: 'Pro' }, note: '<i>' })
     await pass(0)
@@ -80,7 +83,7 @@ describe('a run', () => {
     assert.ok(first && second)
     assert.match(
       first.parts.html,
-      /<p>Anna Pro <b>&lt;i&gt;<\/b><\/p><p [^>]*><a href="http:\/\/test\/u\/[^"]+">Unsub/,
+      /<p>Anna 14 Pro <b>&lt;i&gt;<\/b><\/p><p [^>]*><a href="http:\/\/test\/u\/[^"]+">Unsub/,
     )
     assert.equal(second.parts.html.match(/\/u\//g)?.length, 1)
     assert.match(second.parts.html, /http:\/\/test\/preferences\/v2\./)

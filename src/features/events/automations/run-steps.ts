@@ -5,6 +5,7 @@ import type { Log } from '../../../kernel/log.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { readSettingsOf } from '../../accounts/settings/settings.ts'
+import { calculatorOf } from '../../contacts/attributes/calculate.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
@@ -67,7 +68,7 @@ async function tryPortion(needs: AutomationNeeds, now: Date, files: StepFiles): 
     const found = await holdAutomations(db, runs.flatMap(automationOf))
     const automations = new Map(found.map((one) => [one.id, one]))
     const { baseUrl, log } = needs
-    const work = { log, automations, steps: { now, baseUrl, unsubscribeKeys, files, ...readers(db) } }
+    const work = { log, automations, steps: { now, baseUrl, unsubscribeKeys, files, ...readers(db, now) } }
     const decided = await decideAll(work, runs)
     if (files.isWanting()) return 0
     const moves = await queueSteps(db, decided, now)
@@ -82,7 +83,7 @@ const automationOf = ({ account_id, automation_id }: DueRun) =>
   automation_id === null ? [] : { accountId: account_id, id: automation_id }
 
 /** Each thing is read once a portion. */
-function readers(db: Db): Pick<StepNeeds, 'keyOf' | 'settingsOf' | 'templateOf'> {
+function readers(db: Db, now: Date): Omit<StepNeeds, 'now' | 'baseUrl' | 'unsubscribeKeys' | 'files'> {
   const known = new Map<string, Promise<unknown>>()
   const once = <T>(name: string, ask: () => Promise<T>): Promise<T> => {
     const asked = (known.get(name) as Promise<T> | undefined) ?? ask()
@@ -90,6 +91,7 @@ function readers(db: Db): Pick<StepNeeds, 'keyOf' | 'settingsOf' | 'templateOf'>
     return asked
   }
   return {
+    calculatorOf: (accountId) => once(`formulas ${accountId}`, () => calculatorOf(db, accountId, now)),
     keyOf: (id) => once(`key ${id}`, () => keyOf(db, id)),
     settingsOf: (accountId) => once(`settings ${accountId}`, () => readSettingsOf(db, accountId)),
     templateOf: (accountId, id) => once(`template ${accountId} ${id}`, () => findTemplate(db, accountId, id)),

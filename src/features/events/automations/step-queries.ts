@@ -2,6 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, texts } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import type { Value } from '../../contacts/attributes/values.ts'
 import type { Step, TriggerType } from './queries.ts'
 
 export type DueRun = {
@@ -20,7 +21,7 @@ export type DueRun = {
   contact_status: string | null
   contact_sms: string | null
   consent_source: string | null
-  attributes: Record<string, unknown> | null
+  attributes: Record<string, Value> | null
   left_list_ids: string[]
 }
 

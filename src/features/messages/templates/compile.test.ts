@@ -203,11 +203,16 @@ test('what is captured is escaped once, and as text not at all', async () => {
   assert.equal(await render(`${captured}{{ c }}{{ c|strip }}`), ` <i>${once}</i> <i>${once}</i>`)
   assert.equal(await render(`${captured}{{ c|strip }}`, 'text'), '<i><b>&</i>')
   assert.equal(await render(`${captured}{% assign d = c|default:"x" %}{{ d }}`), ` <i>${once}</i> `)
-  const added = '{% for i in params.list %}{% capture c %}{{ c }}{{ params.x }}{% endcapture %}{% endfor %}{{ c }}'
+  const added =
+    '{% for i in params.list %}{% capture c %}{{ c }}{{ params.x }}{% endcapture %}{% endfor %}{{ c }}'
   assert.equal(await render(added), once + once)
   assert.equal(await render(`${captured}{% if c contains "&amp;" %}{{ c.size }}{% endif %}`), '23')
-  assert.equal(await render(`${captured}{{ c|append:"<" }}`), ' &lt;i&gt;&amp;lt;b&amp;gt;&amp;amp;&lt;/i&gt; &lt;')
-  const off = '{% autoescape off %}{% capture c %}{{ params.x }}{% endcapture %}{{ c }}{% endautoescape %}{{ c }}'
+  assert.equal(
+    await render(`${captured}{{ c|append:"<" }}`),
+    ' &lt;i&gt;&amp;lt;b&amp;gt;&amp;amp;&lt;/i&gt; &lt;',
+  )
+  const off =
+    '{% autoescape off %}{% capture c %}{{ params.x }}{% endcapture %}{{ c }}{% endautoescape %}{{ c }}'
   assert.equal(await render(off), `<b>&${once}`)
   assert.equal(await render('{% capture key %}x{% endcapture %}{{ params[key] }}'), once)
 })

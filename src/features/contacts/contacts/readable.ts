@@ -1,0 +1,15 @@
+import type { Db } from '../../../kernel/db.ts'
+import { calculatorOf } from '../attributes/calculate.ts'
+import type { ContactRow } from './row-queries.ts'
+
+type At = { accountId: string; now: Date }
+
+/** What templates read of a contact besides its address: attributes, those that are calculated, and the number. */
+export async function readableOf(
+  db: Db,
+  { accountId, now }: At,
+  { attributes, sms }: Pick<ContactRow, 'attributes' | 'sms'>,
+): Promise<Record<string, unknown>> {
+  const calculate = await calculatorOf(db, accountId, now)
+  return { ...calculate(attributes), SMS: sms ?? undefined }
+}
