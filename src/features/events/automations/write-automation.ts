@@ -58,7 +58,7 @@ export const AutomationChange = closed({
   name: Type.Optional(fields.name),
   trigger_type: Type.Optional(fields.trigger_type),
   steps: Type.Optional(fields.steps),
-  status: AutomationBody.properties.status,
+  status: Type.Optional(words(automationStatuses)),
 })
 
 type AutomationBody = Static<typeof AutomationBody>

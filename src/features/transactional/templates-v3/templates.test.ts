@@ -28,6 +28,16 @@ async function captured(email: string) {
   }, `mail to ${email}`)
 }
 
+test('the action log knows of its name, not of its content', async () => {
+  const { key } = await app.makeAccount()
+  const id = await create({}, key)
+  await app.call('PUT', `${base}/${id}`, { key, body: { subject: 'New', htmlContent: '<p>New content</p>' } })
+  const { data } = (await app.call('GET', '/api/v1/audit-logs', { key })).body
+  const [changed, made] = data.map(({ params }: { params: object }) => Object.keys(params).sort())
+  assert.deepEqual(changed, ['templateId'])
+  assert.deepEqual(made, ['replyTo', 'sender', 'tag', 'templateName'])
+})
+
 test('changes of one template at once are all kept, and it is deleted once', async () => {
   for (let round = 0; round < 5; round++) {
     const id = await create({})
