@@ -51,8 +51,8 @@ const hasMailbox = sql`
   exists (select 1 from outreach_mailboxes b where b.account_id = e.account_id and b.id = e.mailbox_id)`
 
 /**
- * One statement for all of them. Gives each as it was given, with the reason why it was left out. Who comes back goes on
- * with the step that they had come to, in their thread; from the first one where its mailbox is gone.
+ * One statement for all of them. Gives each as it was given, with the reason why it was left out. Who comes back goes
+ * on with the step that they had come to, in their thread; from the first one where its mailbox is gone.
  */
 export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, again }: ToEnroll) {
   return db.many(
