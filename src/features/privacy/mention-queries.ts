@@ -81,14 +81,23 @@ export function dropCaptured(db: Db, { who, ids }: Mentions) {
 // A name before an address in a header: quoted, or as it stands.
 const nameInHeader = '(?:"[^"\\n]*" *|[^",:;<>\\n]*)<erased@erased\\.invalid>'
 
+/** By the index of Message-IDs, which leaves out those that name their own row. */
 const copiesOf = ({ accountId, emails }: Person) => sql`
   (select m.id
-     from messages m
-    where m.account_id = ${accountId}
-      and m.message_id in (select message_id
-                             from messages
-                            where account_id = ${accountId} and recipient = any(${emails}::text[]))
-      and m.recipient <> all(${emails}::text[]))`
+     from (select distinct message_id
+             from messages
+            where account_id = ${accountId} and recipient = any(${emails}::text[])) t
+    cross join lateral (
+          select id, recipient
+            from messages
+           where account_id = ${accountId} and message_id = t.message_id and not names_itself(id, message_id)
+           union all
+          select id, recipient
+            from messages
+           where account_id = ${accountId}
+             and id = case when t.message_id ~ '^<[0-9a-f]{32}@' then substr(t.message_id, 2, 32)::uuid end
+             and message_id = t.message_id) m
+    where m.recipient <> all(${emails}::text[]))`
 
 /** A mail that came whole through the relay names all its recipients in the copy of each. */
 export async function eraseFromRelayed(db: Db, who: Person) {
