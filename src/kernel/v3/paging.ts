@@ -61,3 +61,24 @@ export function pageBySlice<Row extends { id: string }>(
     at,
   )
 }
+
+type Counted<Row> = { fetch: (slice: Slice) => Promise<Row[]>; count: () => Promise<number> }
+
+/**
+ * A page, and how many rows there are in all, where counting and skipping look at each of them: whoever asks for what is
+ * behind the last is told so without a walk, and a first page that is the last has them all.
+ */
+export async function countedPage<Row extends { id: string }>(
+  ctx: Ctx,
+  query: ListQuery,
+  list: List<Row>,
+  { fetch, count }: Counted<Row>,
+): Promise<Page<Row> & { count: number }> {
+  const isFirst = !query.cursor && !query.offset
+  const before = isFirst || query.cursor ? undefined : await count()
+  const page = await pageBySlice(ctx, query, list, async (slice) =>
+    before !== undefined && slice.offset >= before ? [] : fetch(slice),
+  )
+  const isAll = isFirst && page.nextCursor === null && query.limit !== 0
+  return { ...page, count: before ?? (isAll ? page.rows.length : await count()) }
+}

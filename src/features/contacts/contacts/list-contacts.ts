@@ -3,7 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Page } from '../../../kernel/page.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { readSince } from '../../../kernel/v3/dates.ts'
-import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
+import { countedPage, type Slice } from '../../../kernel/v3/paging.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { ownAttributes, readValue } from '../attributes/values.ts'
 import { listMembers } from '../lists/member-queries.ts'
@@ -33,8 +33,10 @@ export async function pageOfContacts(
   const { limit: _limit, offset: _offset, sort: _sort, cursor: _cursor, ...filters } = asked
   const filter = await readFilter(ctx, asked)
   const list = { name: 'v3.contacts', filter: filters, usual: 50, most: 1000 }
-  const page = await pageBySlice(ctx, asked, list, (slice) => pageOf(ctx, filter, slice))
-  return { ...page, count: await countOf(ctx, filter) }
+  return countedPage(ctx, asked, list, {
+    fetch: (slice) => pageOf(ctx, filter, slice),
+    count: () => countOf(ctx, filter),
+  })
 }
 
 /** The members of one list are walked in their own order: on a small list the newest contacts are none of them. */
@@ -73,9 +75,10 @@ async function countOf({ db, caller }: Ctx, filter: ContactFilter): Promise<numb
     const kept = await keptCount(db, caller.accountId, listIds?.[0] ?? '0')
     return kept?.count ?? 0
   }
-  const { segment, ...rest } = filter
-  const isSegment = Object.values(rest).every((value) => value === undefined)
-  if (segment && isSegment) return countSegment(db, caller.accountId, segment)
+  const { segment, equals, ...rest } = filter
+  const [condition, second] = [segment, equals].filter((one) => one !== undefined)
+  const isAlone = second === undefined && Object.values(rest).every((value) => value === undefined)
+  if (condition && isAlone) return countSegment(db, caller.accountId, condition)
   return (await countContacts(db, caller.accountId, filter)).count
 }
 

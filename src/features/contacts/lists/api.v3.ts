@@ -3,7 +3,7 @@ import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull } from '../../../kernel/schema.ts'
 import { readSince } from '../../../kernel/v3/dates.ts'
-import { listQuery, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { countedPage, listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { Contact, showContacts } from '../contacts/show-contact.ts'
 import { AddBody, addContacts, RemoveBody, removeContacts } from './change-members.ts'
@@ -87,10 +87,10 @@ export const listListContactsV3 = operation({
   const found = await readList(ctx, id)
   const of = { accountId: ctx.caller.accountId, listId: found.id }
   const list = { name: 'v3.list.contacts', filter: { id, since: since?.getTime() }, usual: 50, most: 500 }
-  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
-    listMembers(ctx.db, of, since, slice),
-  )
-  const count = since ? (await countModifiedMembers(ctx.db, of, since)).count : found.subscribers
+  const { rows, nextCursor, count } = await countedPage(ctx, query, list, {
+    fetch: (slice) => listMembers(ctx.db, of, since, slice),
+    count: async () => (since ? (await countModifiedMembers(ctx.db, of, since)).count : found.subscribers),
+  })
   return { contacts: await showContacts(ctx, rows), count, next_cursor: nextCursor }
 })
 

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
-import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
+import { countedPage, listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { listContacts } from '../contacts/queries.ts'
 import { Contact, showContacts } from '../contacts/show-contact.ts'
@@ -154,11 +154,9 @@ export const listSegmentContactsV3 = operation({
   const { accountId } = ctx.caller
   const filter = { segment: membersOf(await readSegment(ctx, id)) }
   const list = { name: 'v3.segment.contacts', filter: { id, ...filter }, ...ownLimits }
-  const { rows, nextCursor } = await pageBySlice(ctx, query, list, (slice) =>
-    listContacts(ctx.db, accountId, filter, slice),
-  )
-  // A first page that is the last has them all, and every contact was looked at for it.
-  const isAll = nextCursor === null && !query.cursor && !query.offset
-  const count = isAll ? rows.length : await countSegment(ctx.db, accountId, filter.segment)
+  const { rows, nextCursor, count } = await countedPage(ctx, query, list, {
+    fetch: (slice) => listContacts(ctx.db, accountId, filter, slice),
+    count: () => countSegment(ctx.db, accountId, filter.segment),
+  })
   return { contacts: await showContacts(ctx, rows), count, next_cursor: nextCursor }
 })
