@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
+import type { Ctx } from '../../../kernel/ctx.ts'
+import type { Db } from '../../../kernel/db.ts'
 import { firstUuidAt } from '../../../kernel/id.ts'
 import { int, row } from '../../../kernel/row.ts'
-import { sql } from '../../../kernel/sql.ts'
+import { compile, type Sql, sql } from '../../../kernel/sql.ts'
 import { insertEvents } from '../../messages/delivery-queries.ts'
 import { makeCampaign, sendCampaignTo } from '../fixtures/campaigns.ts'
+import { aggregatedReport, dailyReports, pageOfEmailEvents } from './reports.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
@@ -81,4 +84,51 @@ test('events of campaigns are marked as such, and so are not read', async () => 
     sql`select count(*)::int as events from message_events where account_id = ${accountId} and of_campaign`,
   )
   assert.equal(events, 40)
+})
+
+/** What a report asks the database for. */
+async function asked(read: (ctx: Ctx) => Promise<unknown>): Promise<Sql[]> {
+  const put: Sql[] = []
+  const many: Db['many'] = (shape, statement) => {
+    put.push(statement)
+    return db.many(shape, statement)
+  }
+  const caller = { accountId }
+  await read({ db: { ...db, many }, caller, now: new Date(), cursorKey: Buffer.alloc(32) } as unknown as Ctx)
+  return put
+}
+
+test('a page of daily reports counts its own days and no others', async () => {
+  const statements = await asked((ctx) => dailyReports(ctx, { days: 90, limit: 3, offset: 40 }))
+  const times = statements.flatMap((one) => compile(one).values).filter((value) => value instanceof Date)
+  assert.equal((Math.max(...times.map(Number)) - Math.min(...times.map(Number))) / hourMs, 72)
+  assert.deepEqual(await asked((ctx) => dailyReports(ctx, { days: 90, offset: 90 })), [])
+  const get = async (query: string) => (await app.call('GET', `/v3/smtp/statistics/reports?${query}`)).body
+  const whole = (await get('days=30&limit=30')).reports
+  assert.deepEqual((await get('days=30&limit=7&offset=20')).reports, whole.slice(20, 27))
+  assert.deepEqual((await get('days=30&limit=7&sort=asc')).reports, whole.toReversed().slice(0, 7))
+  const [first, last] = [whole[1].date, whole[0].date]
+  const { reports } = await get(`startDate=${first}T23:00:00Z&endDate=${last}&sort=asc&limit=1`)
+  assert.equal(reports[0].date, first)
+})
+
+test('what has a tag that few messages have is looked up by it', async () => {
+  await db.run(sql`
+    update messages set tag = 'one', tags = '{one,two}'
+     where account_id = ${accountId} and recipient = 'p1@example.com'`)
+  await db.run(sql`
+    insert into message_tags (account_id, tag, message_id)
+    select account_id, 'two', id from messages where account_id = ${accountId} and tag = 'one'`)
+  const wanted = (await walk('limit=5000')).filter(({ email }) => email === 'p1@example.com')
+  for (const tag of ['one', 'two']) {
+    assert.deepEqual(await walk(`limit=3&tags=${tag}`), wanted)
+    for (const read of [
+      (ctx: Ctx) => pageOfEmailEvents(ctx, { days: 90, tags: [tag] }),
+      (ctx: Ctx) => aggregatedReport(ctx, { tag }),
+      (ctx: Ctx) => dailyReports(ctx, { tag }),
+    ])
+      for (const one of (await asked(read)).filter((each) => /message_events/.test(compile(each).text)))
+        assert.match(compile(one).text, /from message_tags/)
+  }
+  assert.deepEqual(await walk('limit=3&tags=three'), [])
 })

@@ -33,14 +33,23 @@ export type EventFilter = Range & {
   email?: string
   /** Any of them. */
   tags?: string[]
+  /** Not many messages have them: they are looked up. */
+  areFew?: boolean
   messageId?: string
   templateId?: number
 }
 
-const ofMessage = (filter: EventFilter): Sql => sql`
+/** The first tag of a message stands in its row, the others apart. */
+const taggedWith = (accountId: string, tags: string[]) => sql`
+  (select id from messages where account_id = ${accountId} and tag = any(${tags}::text[])
+    union all
+   select message_id from message_tags where account_id = ${accountId} and tag = any(${tags}::text[]))`
+
+const ofMessage = (accountId: string, filter: EventFilter): Sql => sql`
        and ${isTransactional}
        ${when(filter.email, (email) => sql`and m.recipient = ${email}`)}
        ${when(filter.tags, (tags) => sql`and m.tags && ${tags}::text[]`)}
+       ${when(filter.areFew ? filter.tags : undefined, (tags) => sql`and m.id = any(array${taggedWith(accountId, tags)})`)}
        ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}
        ${when(filter.templateId, (id) => sql`and m.template_id = ${id}`)}`
 
@@ -114,10 +123,10 @@ function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
             select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
               from (select e.* from ${events}) e
               join messages m on m.id = e.message_id
-             where m.account_id = ${accountId} ${ofMessage(filter)}`
+             where m.account_id = ${accountId} ${ofMessage(accountId, filter)}`
   return sql`
             select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
-              from (select m.* from messages m where m.account_id = ${accountId} ${ofMessage(filter)} offset 0) m
+              from (select m.* from messages m where m.account_id = ${accountId} ${ofMessage(accountId, filter)} offset 0) m
              cross join lateral (select e.* from ${events} and e.message_id = m.id offset 0) e`
 }
 
@@ -128,7 +137,7 @@ const requestsOf = (accountId: string, filter: EventFilter) => sql`
                and m.created_at >= ${filter.since}
                and m.created_at < ${filter.until}
                ${writtenIn(filter)}
-               ${ofMessage(filter)}`
+               ${ofMessage(accountId, filter)}`
 
 const Count = row<{ count: number }>({ count: int })
 
@@ -138,7 +147,15 @@ export function countOfFilter(db: Db, accountId: string, filter: EventFilter, mo
     Count,
     sql`
     select count(*)::int as count
-      from (select 1 from messages m where m.account_id = ${accountId} ${ofMessage(filter)} limit ${most}) found`,
+      from (select 1 from messages m where m.account_id = ${accountId} ${ofMessage(accountId, filter)} limit ${most}) found`,
+  )
+}
+
+/** How many messages have one of the tags, counted no further than the most. */
+export function countTagged(db: Db, accountId: string, tags: string[], most: number) {
+  return db.one(
+    Count,
+    sql`select count(*)::int as count from (select 1 from ${taggedWith(accountId, tags)} tagged limit ${most}) found`,
   )
 }
 
@@ -171,7 +188,7 @@ const CountsOfDay = row<DayCounts>({
   unsubscribed: int,
 })
 
-type Of = { range: Range; tags?: string[]; byDay: boolean }
+type Of = { range: Range; tags?: string[]; areFew: boolean; byDay: boolean }
 
 const dayOf = (at: Sql, byDay: boolean) =>
   byDay ? sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')` : sql`''`
@@ -182,7 +199,7 @@ const times = (condition: Sql) => sql`count(*) filter (where ${condition})`
  * One row a day, or one for all of it: what is unique over all is not the sum of the days. Each message is brought down
  * to one row first: so many distinct ones are slow to count otherwise.
  */
-export function countEvents(db: Db, accountId: string, { range, tags, byDay }: Of, counted: Counted) {
+export function countEvents(db: Db, accountId: string, { range, tags, areFew, byDay }: Of, counted: Counted) {
   const opens = counted.proxies ? sql`word in ('opened', 'loadedByProxy')` : sql`word = 'opened'`
   return db.many(
     CountsOfDay,
@@ -203,7 +220,7 @@ export function countEvents(db: Db, accountId: string, { range, tags, byDay }: O
                      where e.account_id = ${accountId}
                        ${inTime(range)}
                        ${byPeople(counted)}
-                       ${ofMessage({ ...range, tags })}
+                       ${ofMessage(accountId, { ...range, tags, areFew })}
                      union all ${keptOfErased(accountId, { range, tags, byDay, counted })}) events
              group by day, message_id) each_message
      group by day`,
@@ -212,7 +229,7 @@ export function countEvents(db: Db, accountId: string, { range, tags, byDay }: O
 
 const Requests = row<{ day: string; requests: number }>({ day: text, requests: int })
 
-export function countRequests(db: Db, accountId: string, { range, tags, byDay }: Of) {
+export function countRequests(db: Db, accountId: string, { range, tags, areFew, byDay }: Of) {
   return db.many(
     Requests,
     sql`
@@ -223,7 +240,7 @@ export function countRequests(db: Db, accountId: string, { range, tags, byDay }:
                and m.created_at >= ${range.since}
                and m.created_at < ${range.until}
                ${writtenIn(range)}
-               ${ofMessage({ ...range, tags })}
+               ${ofMessage(accountId, { ...range, tags, areFew })}
              union all
             select day
               from (${keptOfErased(accountId, { range, tags, byDay })}) kept

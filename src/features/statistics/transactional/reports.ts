@@ -14,6 +14,7 @@ import {
   countEvents,
   countOfFilter,
   countRequests,
+  countTagged,
   type EventFilter,
   type EventRow,
   listEmailEvents,
@@ -22,6 +23,7 @@ import {
 export type Asked = { startDate?: string; endDate?: string; days?: number; tag?: string }
 
 const longestDays = 90
+const dayMs = 24 * 3_600_000
 
 export async function aggregatedReport(ctx: Ctx, query: Asked) {
   const range = readRangeOrDays(ctx, query, { usual: longestDays, most: longestDays })
@@ -37,8 +39,20 @@ export async function dailyReports(ctx: Ctx, query: Paged) {
   const { startDate, endDate, days, tag } = query
   const list = { name: 'v3.email_reports', filter: { startDate, endDate, days, tag }, usual: 10, most: 30 }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, async (slice) => daysIn(range, slice))
-  const counters = await countersBy(ctx, range, tag, true)
+  const page = rangeOf(rows, range)
+  if (page === undefined) return { reports: [], next_cursor: null }
+  const counters = await countersBy(ctx, page, tag, true)
   return { reports: rows.map(({ id }) => ({ date: id, ...counters(id) })), next_cursor: nextCursor }
+}
+
+/** The days of a page are counted and no others; the first or the last of them may be asked for in part. */
+function rangeOf(days: { id: string }[], { since, until }: Range): Range | undefined {
+  if (days.length === 0) return undefined
+  const starts = days.map(({ id }) => Date.parse(id))
+  return {
+    since: new Date(Math.max(since.getTime(), Math.min(...starts))),
+    until: new Date(Math.min(until.getTime(), Math.max(...starts) + dayMs)),
+  }
 }
 
 /** Days on which nothing happened are reported as well. */
@@ -50,7 +64,8 @@ function daysIn(range: Range, { after, offset, limit, ascending }: Slice): { id:
 
 async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay: boolean) {
   const { accountId } = ctx.caller
-  const of = { range, tags: tag ? [storable(tag)] : undefined, byDay }
+  const tags = tag ? [storable(tag)] : undefined
+  const of = { range, tags, areFew: await areFewTagged(ctx, tags), byDay }
   const requests = await countRequests(ctx.db, accountId, of)
   const counts = await countEvents(ctx.db, accountId, of, countedBy(await readSettings(ctx)))
   return (day: string) => ({
@@ -74,6 +89,13 @@ function countersOf(counts: Counts | undefined) {
     invalid: 0,
     unsubscribed: counts?.unsubscribed ?? 0,
   }
+}
+
+async function areFewTagged(
+  { db, caller: { accountId } }: Ctx,
+  tags: string[] | undefined,
+): Promise<boolean> {
+  return tags !== undefined && (await countTagged(db, accountId, tags, fewMessages)).count < fewMessages
 }
 
 type AskedEvents = Omit<Paged, 'tag'> & {
@@ -107,11 +129,16 @@ export async function pageOfEmailEvents(ctx: Ctx, query: AskedEvents) {
 
 const fewMessages = 2_000
 
-async function readEvents({ db, caller: { accountId }, now }: Ctx, filter: EventFilter, slice: Slice) {
+async function readEvents(ctx: Ctx, asked: EventFilter, slice: Slice) {
+  const { db, caller, now } = ctx
+  const { accountId } = caller
+  const filter = { ...asked, areFew: await areFewTagged(ctx, asked.tags) }
   const [time = '', id = ''] = slice.after?.split(' ') ?? []
   const after = slice.after === undefined ? undefined : { at: time, id }
   const isNarrow = [filter.email, filter.messageId, filter.templateId].some((one) => one !== undefined)
-  const byMessage = isNarrow && (await countOfFilter(db, accountId, filter, fewMessages)).count < fewMessages
+  const byMessage =
+    filter.areFew ||
+    (isNarrow && (await countOfFilter(db, accountId, filter, fewMessages)).count < fewMessages)
   const read = (range: Range) =>
     listEmailEvents(db, accountId, { ...slice, filter: { ...filter, ...range }, byMessage, after })
   return byMessage
