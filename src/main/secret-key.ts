@@ -82,7 +82,7 @@ export async function strangeKeys(db: Db, keys: SecretKeys): Promise<string | un
 }
 
 export const howToBringBack =
-  'Put that key behind the newer one, a comma between in POSTHORN_SECRET_KEY, on a line of its own in the file secret-key'
+  'Put that key behind the newer one: after a comma in POSTHORN_SECRET_KEY, on a line of its own in secret-key'
 
 /** A key that was replaced is still needed for what it sealed. */
 export function unopenedInWords({ dkim_keys, webhooks, mailboxes }: Unopened): string | undefined {

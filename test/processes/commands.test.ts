@@ -10,6 +10,7 @@ import { eventually, linesOf, makePlace, run, start } from './posthorn.ts'
 
 const place = await makePlace({ DATABASE_URL: await makeEmptyDatabase(), POSTHORN_LOG_LEVEL: 'silent' })
 const nowhere = { env: { ...place.env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/d' } }
+const change = (statement: string) => query(place.env.DATABASE_URL ?? '', statement)
 const say = (...args: string[]) => run(place, ...args)
 
 async function done(...args: string[]): Promise<string> {
@@ -144,10 +145,7 @@ test('a key is alone on the last line, and has what was asked for', async () => 
 test('a key of another account, and one that has expired', async () => {
   const { account, key } = await asJson('key', 'create', '--account', '2', '--expires', '2099-01-01')
   assert.equal(account, '2')
-  await query(
-    place.env.DATABASE_URL ?? '',
-    `update api_keys set expires_at = '2020-01-01Z' where expires_at > now() and account_id = 2`,
-  )
+  await change(`update api_keys set expires_at = '2020-01-01Z' where expires_at > now() and account_id = 2`)
   const keys = await asJson('key', 'list', '--account', '2')
   assert.ok(keys.every((one: { account_id: string }) => one.account_id === '2'))
   assert.ok(keys.some(({ prefix }: { prefix: string }) => key.startsWith(prefix)))
@@ -227,14 +225,11 @@ test('doctor fails where the service could not work on the database', async () =
     other.out,
     /^FAIL {2}secret key +the database knows another one.*\n +→ set POSTHORN_SECRET_KEY/m,
   )
-  await query(
-    place.env.DATABASE_URL ?? '',
-    `insert into dkim_keys values (1, 'lost.example', 'ph1', '\\x0100000000')`,
-  )
+  await change(`insert into dkim_keys values (1, 'lost.example', 'ph1', '\\x0100000000')`)
   const lost = await say('doctor')
   assert.equal(lost.code, 1)
   assert.match(lost.out, /^FAIL {2}secret key +some secrets .*: those of DKIM keys \(1\)\n +→ Put that key/m)
-  await query(place.env.DATABASE_URL ?? '', `delete from dkim_keys where domain = 'lost.example'`)
+  await change(`delete from dkim_keys where domain = 'lost.example'`)
   const url = new URL(place.env.DATABASE_URL ?? '')
   url.searchParams.set('options', '-c default_transaction_read_only=on')
   const reading = { env: { ...place.env, DATABASE_URL: url.href } }

@@ -44,6 +44,11 @@ export function addAccount(program: Command): void {
     .addHelpText('after', '\nExample:\n  posthorn account rename 1 "Atelier Horn"')
     .action(nameAccount)
 
+  addLimit(account)
+  addQuota(account)
+}
+
+function addLimit(account: Command): void {
   account
     .command('limit')
     .description('set how many requests per minute an account may make of one operation')
@@ -57,8 +62,6 @@ export function addAccount(program: Command): void {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', '\nExample:\n  posthorn account limit 1 settings.get 1200')
     .action(limitAccount)
-
-  addQuota(account)
 }
 
 function addQuota(account: Command): void {
