@@ -51,9 +51,13 @@ describe('deliveries', () => {
     )
     const shops = await Promise.all(Array.from({ length: 5 }, () => shop(receiver.url)))
     for (const { accountId } of shops) await Promise.all(Array.from({ length: 60 }, () => event(accountId)))
-    for (const { delivered } of shops) await delivered(60)
-    const ids = receiver.got.map(({ headers }) => headers['webhook-id'])
-    assert.deepEqual([ids.length, new Set(ids).size], [300, 300])
+    const made = (await Promise.all(shops.map(({ delivered }) => delivered(60)))).flat()
+    assert.equal(new Set(made.map(({ id }) => id)).size, 300)
+    // On a busy machine a call may be given up after its two seconds and made again: that is an attempt more.
+    for (const { id, attempts } of made) {
+      const calls = receiver.got.filter(({ headers }) => headers['webhook-id'] === id).length
+      assert.ok(calls >= 1 && calls <= attempts, `${id} came ${calls} times in ${attempts} attempts`)
+    }
     await second.stop()
   })
 
