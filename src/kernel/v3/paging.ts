@@ -65,8 +65,8 @@ export function pageBySlice<Row extends { id: string }>(
 type Counted<Row> = { fetch: (slice: Slice) => Promise<Row[]>; count: () => Promise<number> }
 
 /**
- * A page, and how many rows there are in all, where counting and skipping look at each of them: whoever asks for what is
- * behind the last is told so without a walk, and a first page that is the last has them all.
+ * A page, and how many rows there are in all, where counting and skipping look at each of them: whoever asks for what
+ * is behind the last is told so without a walk, and a first page that is the last has them all.
  */
 export async function countedPage<Row extends { id: string }>(
   ctx: Ctx,

@@ -49,7 +49,10 @@ const ofMessage = (accountId: string, filter: EventFilter): Sql => sql`
        and ${isTransactional}
        ${when(filter.email, (email) => sql`and m.recipient = ${email}`)}
        ${when(filter.tags, (tags) => sql`and m.tags && ${tags}::text[]`)}
-       ${when(filter.areFew ? filter.tags : undefined, (tags) => sql`and m.id = any(array${taggedWith(accountId, tags)})`)}
+       ${when(
+         filter.areFew ? filter.tags : undefined,
+         (tags) => sql`and m.id = any(array${taggedWith(accountId, tags)})`,
+       )}
        ${when(filter.messageId, (id) => sql`and ${hasMessageId(id)}`)}
        ${when(filter.templateId, (id) => sql`and m.template_id = ${id}`)}`
 
@@ -126,7 +129,10 @@ function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
              where m.account_id = ${accountId} ${ofMessage(accountId, filter)}`
   return sql`
             select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
-              from (select m.* from messages m where m.account_id = ${accountId} ${ofMessage(accountId, filter)} offset 0) m
+              from (select m.*
+                      from messages m
+                     where m.account_id = ${accountId} ${ofMessage(accountId, filter)}
+                    offset 0) m
              cross join lateral (select e.* from ${events} and e.message_id = m.id offset 0) e`
 }
 
@@ -147,7 +153,10 @@ export function countOfFilter(db: Db, accountId: string, filter: EventFilter, mo
     Count,
     sql`
     select count(*)::int as count
-      from (select 1 from messages m where m.account_id = ${accountId} ${ofMessage(accountId, filter)} limit ${most}) found`,
+      from (select 1
+              from messages m
+             where m.account_id = ${accountId} ${ofMessage(accountId, filter)}
+             limit ${most}) found`,
   )
 }
 
