@@ -28,16 +28,13 @@ async function connect(key: string): Promise<Client> {
 
 const agent = await connect(app.key)
 
-type Told = {
-  code: string
-  message: string
+type ToldFault = { code: string; param?: string; message: string }
+type Told = ToldFault & {
   status: number
-  param?: string
   hint?: string
   request_id: string
   retryable: boolean
 }
-type ToldFault = { code: string; param?: string; message: string }
 
 async function use(client: Client, name: string, args: Record<string, unknown> = {}) {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: args })
@@ -185,13 +182,8 @@ describe('a call', () => {
     const headers = { 'idempotency-key': 'agent-1' }
     const reply = await app.call('POST', '/api/v1/test-acts', { body: { note: args.note }, headers })
     assert.deepEqual([reply.headers.get('idempotency-replayed'), reply.text], ['true', first.text])
-    const again = await agent.callTool({ name: 'act_write', arguments: args })
-    assert.equal(again._meta?.idempotency_replayed, true)
-    const anew = await agent.callTool({
-      name: 'act_write',
-      arguments: { ...args, idempotency_key: 'agent-2' },
-    })
-    assert.equal(anew._meta?.idempotency_replayed, undefined)
+    const { _meta } = await agent.callTool({ name: 'act_write', arguments: args })
+    assert.equal(_meta?.idempotency_replayed, true)
   })
 })
 
@@ -242,8 +234,7 @@ describe('a refusal comes back as an error with the structure of /api/v1', () =>
       assert.deepEqual([error.code, error.status], ['not_found', 404], name)
       assert.match(error.hint ?? '', /tools\/list/)
     }
-    const { message } = await refusalOf(agent, 'usage.get')
-    assert.equal(message, 'There is no such tool. Did you mean usage_get?')
+    assert.match((await refusalOf(agent, 'usage.get')).message, /Did you mean usage_get\?$/)
   })
 
   test('for the rate limit, which agents and HTTP share', async () => {

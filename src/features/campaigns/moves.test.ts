@@ -216,23 +216,6 @@ test('a campaign larger than the cap or the quota leaves is refused at the call,
 describe('campaign.send', () => {
   const path = '/api/v1/campaigns/send'
 
-  test('is refused without a confirmation as it would be with one: a time that is over, a cap too small', async () => {
-    const { key, id, accountId } = await ready(['anna', 'bob', 'cleo'])
-    for (const confirm of [undefined, true]) {
-      const over = { campaign_id: id, scheduled_at: '2020-01-01T00:00:00Z', confirm }
-      const { error } = (await call(key, 'POST', path, over)).body
-      assert.deepEqual([error.code, error.param], ['invalid_parameter', 'scheduled_at'])
-    }
-    const { key: capped } = await app.makeKey({ dailyCap: 2 }, accountId)
-    const later = { campaign_id: id, scheduled_at: inAnHour }
-    const asked = (await call(capped, 'POST', path, later)).body.error
-    assert.deepEqual([asked.code, asked.details[1].code], ['confirmation_required', 'daily_cap_reached'])
-    assert.match(asked.message, /but it would be refused/)
-    const refused = (await call(capped, 'POST', path, { ...later, confirm: true })).body.error
-    assert.equal(refused.code, 'daily_cap_reached')
-    assert.equal((await stored(id)).status, 'draft')
-  })
-
   test('sends one that exists', async () => {
     const { key, id } = await ready()
     const asked = await call(key, 'POST', path, { campaign_id: id })

@@ -15,6 +15,22 @@ async function scheduled() {
   return { ...made, id, post, is }
 }
 
+test('campaign.send without a confirmation foretells a time that is over and a cap too small', async () => {
+  const { key, id, accountId } = await scheduled()
+  const send = async (by: string, body: object) =>
+    (await call(by, 'POST', `${own}/send`, { campaign_id: id, ...body })).body.error
+  for (const confirm of [undefined, true]) {
+    const over = await send(key, { scheduled_at: '2020-01-01T00:00:00Z', confirm })
+    assert.deepEqual([over.code, over.param], ['invalid_parameter', 'scheduled_at'])
+  }
+  const { key: capped } = await app.makeKey({ dailyCap: 1 }, accountId)
+  const asked = await send(capped, { scheduled_at: inAnHour })
+  assert.deepEqual([asked.code, asked.details[1].code], ['confirmation_required', 'daily_cap_reached'])
+  assert.match(asked.message, /but it would be refused/)
+  const refused = await send(capped, { scheduled_at: inAnHour, confirm: true })
+  assert.equal(refused.code, 'daily_cap_reached')
+})
+
 describe('the list of campaigns', () => {
   test('tells the newest first, by status and page by page, and nobody else’s', async () => {
     const { key, id, accountId } = await scheduled()

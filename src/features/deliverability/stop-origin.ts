@@ -42,8 +42,9 @@ async function unconfirmed(ctx: Ctx, origin: Origin): Promise<Refusal> {
   const count = await countSubscribed(ctx.db, ctx.caller.accountId, origin, mostCounted + 1)
   const many = count > mostCounted ? `More than ${mostCounted}` : String(count)
   const contacts = count === 1 ? '1 contact' : `${many} contacts`
+  const next = 'this cannot be undone: send "confirm": true to go ahead.'
   return confirmationRequired({
-    message: `Nobody was unsubscribed. ${contacts} would be, and this cannot be undone: send "confirm": true to go ahead.`,
+    message: `Nobody was unsubscribed. ${contacts} would be, and ${next}`,
     param: 'confirm',
   })
 }
