@@ -26,13 +26,20 @@ export type Pending = {
 }
 export type ActTogether = (op: Operation, pending: Pending) => Promise<Performed | Refusal>
 
+const heaviest = 8 * 1024 * 1024
+
 /** Calls of one operation that arrive while two batches are on their way form the next one. */
 export function togetherActor(gates: () => Gates): ActTogether {
   const gatherers = new Map<Operation, Gatherer<Pending, Performed | Refusal>>()
   return (op, pending) => {
     const gatherer =
       gatherers.get(op) ??
-      gather((batch: Pending[]) => actInBatch(gates(), op, batch), { underWay: 2, worthAnother: 16 })
+      gather((batch: Pending[]) => actInBatch(gates(), op, batch), {
+        underWay: 2,
+        worthAnother: 16,
+        weigh: ({ input, isRemembered }) => (isRemembered ? 0 : (op.weigh?.(input as never) ?? 0)),
+        heaviest,
+      })
     gatherers.set(op, gatherer)
     return gatherer(pending)
   }

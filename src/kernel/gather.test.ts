@@ -88,6 +88,18 @@ test('no batch is larger than the largest, and none is lost', async () => {
   assert.deepEqual(sizes, [4, 4, 2])
 })
 
+test('a batch of several is no heavier than the heaviest', async () => {
+  const batches: number[][] = []
+  const work = async (items: number[]) => {
+    batches.push(items)
+    return items
+  }
+  const ask = gather(work, { weigh: (item) => item, heaviest: 10, largest: 3 })
+  const items = [50, 5, 5, 1, 11, 1, 1, 1, 1]
+  assert.deepEqual(await Promise.all(items.map(ask)), items)
+  assert.deepEqual(batches, [[50], [5, 5], [1], [11], [1, 1, 1], [1]])
+})
+
 test('another batch starts beside a running one only when enough wait for it', async () => {
   const { work, batches, finish } = steered()
   const ask = gather(work, { underWay: 2, worthAnother: 3 })

@@ -3,10 +3,18 @@
 
 export type Gatherer<In, Out> = (item: In) => Promise<Out>
 
-type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void }
+type Waiting<In, Out> = {
+  item: In
+  weight: number
+  resolve: (out: Out) => void
+  reject: (error: unknown) => void
+}
 
-export type GatherOptions = {
+export type GatherOptions<In> = {
   largest?: number
+  /** What an item weighs, and what a batch of more than one may: large ones would keep the small ones waiting. */
+  weigh?: (item: In) => number
+  heaviest?: number
   /** How many batches may be under way at a time. */
   underWay?: number
   /** How many have to wait before another batch starts beside one that is under way. */
@@ -18,8 +26,9 @@ export type GatherOptions = {
 
 export function gather<In, Out>(
   work: (items: In[]) => Promise<Out[]>,
-  { largest = 256, underWay = 1, worthAnother = 1, enough = () => 1, waitMs = 0 }: GatherOptions = {},
+  options: GatherOptions<In> = {},
 ): Gatherer<In, Out> {
+  const { underWay = 1, worthAnother = 1, enough = () => 1, waitMs = 0, weigh = () => 0 } = options
   let waiting: Waiting<In, Out>[] = []
   let running = 0
   const onArrival = new Set<() => unknown>()
@@ -27,8 +36,9 @@ export function gather<In, Out>(
   async function drain() {
     while (waiting.length > 0) {
       if (waiting.length < enough()) await moreOrLate()
-      const batch = waiting.slice(0, largest)
-      waiting = waiting.slice(largest)
+      const count = portionOf(waiting, options)
+      const batch = waiting.slice(0, count)
+      waiting = waiting.slice(count)
       await settle(batch)
     }
     running--
@@ -60,11 +70,24 @@ export function gather<In, Out>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
+      waiting.push({ item, weight: weigh(item), resolve, reject })
       for (const look of onArrival) look()
       if (running >= underWay || (running > 0 && waiting.length < worthAnother)) return
       running++
       // Everything that this turn of the event loop reads from its sockets travels together.
       setImmediate(drain)
     })
+}
+
+/** How many of the first go together. */
+function portionOf<In>(
+  waiting: { weight: number }[],
+  { largest = 256, heaviest = Number.POSITIVE_INFINITY }: GatherOptions<In>,
+): number {
+  let weight = 0
+  const end = waiting.findIndex((one, i) => {
+    weight += one.weight
+    return i === largest || (i > 0 && weight > heaviest)
+  })
+  return end < 0 ? waiting.length : end
 }

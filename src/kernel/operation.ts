@@ -73,6 +73,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   findFaults?: FindFaults<B>
   /** What takes time outside the database; runs before the transaction, and what it gives is acted on instead. */
   prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<Input<Static<P>, Static<Q>, A>>
+  /** About how many octets the act stores; calls with many do not share their transaction with others. */
+  weigh?: (input: Input<Static<P>, Static<Q>, A>) => number
   /** An idempotency key that stands in the input, not in the header. */
   keyInInput?: { of: (input: InputOf<P, Q, B>) => string | undefined; rememberMs: number }
 }
@@ -135,6 +137,7 @@ export type Operation = {
   whenDatabaseDown?: (requestId: string) => Answer<unknown>
   findFaults?: (ctx: Ctx, body: never, faulty: ReadonlySet<string>) => Refusal[] | Promise<Refusal[]>
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<Input<unknown, unknown, unknown>>
+  weigh?: (input: Input<never, never, never>) => number
   keyInInput?: { of: (input: Input<never, never, never>) => string | undefined; rememberMs: number }
   run: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
   /** Acts for many calls at once; one that is refused does not stop the others. */

@@ -19,7 +19,7 @@ import {
 } from '../messages/refusals.ts'
 import { type AttachedFiles, fetchFilesOf } from './attached-file.ts'
 import { prepareSend, readSend } from './prepare-send.ts'
-import { maxSendBytes, SendRequest, secretFields } from './send-request.ts'
+import { maxSendBytes, octetsOf, SendRequest, secretFields } from './send-request.ts'
 import type { FetchAttachment } from './v3/attachments.ts'
 
 const attached = prepared<AttachedFiles>()
@@ -44,6 +44,7 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
       const ids = input.body.template_id === undefined ? [] : [input.body.template_id]
       return attached.put(input, await fetchFilesOf(ctx, fetchAttachment, ids))
     },
+    weigh: ({ body }) => octetsOf(body),
     secret: secretFields,
     status: 202,
     reply: closed({

@@ -55,6 +55,10 @@ export const SendDraft = loosened<Partial<SendRequest>>(SendRequest)
 
 export type SendDraft = Partial<SendRequest>
 
+/** About how much of it is stored. */
+export const octetsOf = ({ html = '', text = '', attachments = [] }: SendDraft): number =>
+  attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length)
+
 /** Contents never stand in the action log. */
 export const secretFields = ['subject', 'html', 'text', 'params', 'attachments', 'headers', 'metadata']
 

@@ -48,6 +48,7 @@ export const submitOverSmtp = (by: string) =>
     countedAs: relayTurns,
     idempotent: true,
     body: Submission,
+    weigh: ({ body: { mail, recipients } }) => mail.body.length * recipients.length,
     secret: ['mail'],
     status: 202,
     reply: Submitted,

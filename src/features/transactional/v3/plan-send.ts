@@ -215,13 +215,17 @@ function addressOf(text: string | null | undefined): Address | undefined {
   return read && !('fault' in read) ? read : undefined
 }
 
-function refuseTooLarge(versions: PlannedVersion[]): void {
-  const bytes = versions.reduce((sum, { copies }) => {
+/** Of the copies for all recipients. */
+export function storedBytes(versions: PlannedVersion[]): number {
+  return versions.reduce((sum, { copies }) => {
     const [first] = copies
     const attached = first?.attachments.reduce((all, { content }) => all + content.length, 0) ?? 0
     const written = (first?.parts?.html?.length ?? 0) + (first?.parts?.text?.length ?? 0)
     return sum + copies.length * (attached + written)
   }, 0)
-  if (bytes <= mostStoredBytes) return
+}
+
+function refuseTooLarge(versions: PlannedVersion[]): void {
+  if (storedBytes(versions) <= mostStoredBytes) return
   throw payloadTooLarge({ message: 'The copies for all recipients are larger than 256 MB together.' })
 }
