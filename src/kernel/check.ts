@@ -21,7 +21,11 @@ export function checkMaker(manner: Pick<Options, 'coerceTypes' | 'removeAddition
     ]
     return (value) => {
       const check = isLookedAtWhole(value) ? checkEvery() : checkFirst()
-      return check(value) ? [] : (check.errors as ErrorObject[])
+      if (check(value)) return []
+      const { errors } = check
+      // They hold the value, which may be of megabytes, and the check would keep them until it fails again.
+      check.errors = null
+      return errors as ErrorObject[]
     }
   }
 }
