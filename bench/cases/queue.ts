@@ -1,5 +1,6 @@
 // What costs the same however much has been sent: claiming, and the pages of the message list.
-import { claimDue, leaveQueue, loadDue } from '../../src/features/messages/delivery-queries.ts'
+import { claimDue } from '../../src/features/messages/claim-queries.ts'
+import { leaveQueue, loadDue } from '../../src/features/messages/delivery-queries.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { openPools, type Pools } from '../../src/main/wire.ts'
 import type { Figure } from '../figure.ts'

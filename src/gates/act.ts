@@ -122,7 +122,8 @@ async function writeLines(
 }
 
 export function ctxOf(gates: Gates, { now, caller, requestId }: Admission, db: Db): Ctx {
-  return { db, now, caller, requestId, cursorKey: gates.cursorKey }
+  const { cursorKey, takesMarketing } = gates
+  return { db, now, caller, requestId, cursorKey, takesMarketing }
 }
 
 export function replyChecked(gates: Gates, op: Operation, result: unknown): Reply {

@@ -46,6 +46,8 @@ const told: [string, string, object, string][] = [
     'language must be one of fr, es, pt, it, de, en.',
   ],
   ['GET', '/v3/contacts?offset=99999999999999999999', {}, 'offset must be between 0 and 9007199254740991'],
+  ['GET', '/v3/contacts?limit=0x10', {}, 'limit must be a whole number.'],
+  ['DELETE', '/v3/contacts/lists/1e1', {}, 'id must be a whole number.'],
   ['GET', '/v3/contacts?filter=equals(NOPE,"X")', {}, 'There is no attribute NOPE, which filter names'],
   ['GET', '/v3/contacts?filter=NOPE', {}, 'filter must be equals(ATTRIBUTE,"value")'],
 ]

@@ -25,6 +25,7 @@ export type GatesNeeds = {
   log: Log
   now: () => Date
   cursorKey: Buffer
+  takesMarketing: boolean
   rateFactor: number
   /** Called after an act has committed; what it queued can be taken up at once. */
   afterAct: (op: Operation) => void

@@ -10,6 +10,7 @@ import { type Admission, downAfterMs } from './admit.ts'
 import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
 import { type Claim, fingerprintOf, readIdempotencyKey } from './idempotency.ts'
+import { pageDb } from './page-size.ts'
 import { prepare } from './prepare.ts'
 import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
 import { type Found, type RawInput, refusalOf } from './validate.ts'
@@ -82,7 +83,7 @@ function claimOf({ op, caller }: Admission, key: string | undefined, input: RawI
 async function look(gates: Gates, admission: Admission, input: RawInput): Promise<Performed> {
   const { op, caller } = admission
   // What tells of the database must not wait behind long reads.
-  const db = op.whenDatabaseDown ? gates.db : gates.readsOf(caller)
+  const db = op.whenDatabaseDown ? gates.db : pageDb(op, gates.readsOf(caller))
   const result = await op.run(ctxOf(gates, admission, db), input as never)
   const { status, body } = replyChecked(gates, op, result)
   if (caller === nobody) return { status, body, replayed: false, isConstant: isFrozenObject(result) }

@@ -1,10 +1,12 @@
 import { Ajv, type ValidateFunction } from 'ajv'
+import { isConflict } from '../kernel/db.ts'
 import { addAllFormats } from '../kernel/formats.ts'
 import type { Log } from '../kernel/log.ts'
 import { Answer, type Operation } from '../kernel/operation.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import {
   commonRefusals,
+  databaseUnavailable,
   idempotencyInProgress,
   idempotencyKeyReused,
   internalError,
@@ -47,9 +49,16 @@ export function replyChecker() {
   }
 }
 
-/** Anything thrown that is not a refusal is a bug: logged with its stack, answered with a bare sentence. */
+/**
+ * Anything thrown that is not a refusal is a bug: logged with its stack, answered with a bare sentence. Only that
+ * others were in the way at every try is nobody's fault.
+ */
 export function asRefusal(error: unknown, log: Log, about: object): Refusal {
   if (error instanceof Refusal) return error
+  if (isConflict(error)) {
+    log.warn({ ...about, err: error }, 'others were in the way at every try')
+    return databaseUnavailable({ message: 'Too many others are changing the same at this moment.' })
+  }
   log.error({ ...about, err: error }, 'internal error')
   return internalError()
 }

@@ -66,12 +66,13 @@ function findIn(
       faults: [{ code: 'invalid_parameter', message: `${nul} contains the character NUL.`, param: nul }],
     }
   const twice = part === 'query' && face === 'own' ? givenTwice(input.query, query) : []
+  const told = [...twice, ...writtenOddly(input[part], part === 'body' ? undefined : { params, query }[part])]
   const errors = check(input[part])
-  if (errors.length === 0) return none
+  if (errors.length + told.length === 0) return none
   const isWhole = part === 'body' && isLookedAtWhole(input.body)
   const inPath = part === 'params' ? [] : Object.keys(params?.properties ?? {})
-  const others = faultsOf(errors, inPath).filter(({ param }) => !twice.some((one) => one.param === param))
-  return { faults: [...twice, ...others], faulty: isWhole ? faultyFields(errors) : undefined }
+  const others = faultsOf(errors, inPath).filter(({ param }) => !told.some((one) => one.param === param))
+  return { faults: [...told, ...others], faulty: isWhole ? faultyFields(errors) : undefined }
 }
 
 /** No parameter of /api/v1 is a list: one that comes several times arrives as one. */
@@ -80,6 +81,18 @@ function givenTwice(given: unknown, known: TObject | undefined): Fault[] {
     .filter(([name, value]) => Array.isArray(value) && Object.hasOwn(known?.properties ?? {}, name))
     .map(([param]) => ({ code: 'invalid_parameter', message: `${param} is given twice.`, param }))
 }
+
+/** Reading text as a number would take 0x10 and 1e1 as well, and an identifier would name another object. */
+function writtenOddly(given: unknown, known: TObject | undefined): Fault[] {
+  return Object.entries(known?.properties ?? {}).flatMap(([param, schema]) => {
+    const value = (given as Record<string, unknown> | undefined)?.[param]
+    const isOdd =
+      'type' in schema && schema.type === 'integer' && typeof value === 'string' && !plain.test(value)
+    return isOdd ? [{ code: 'invalid_parameter', message: `${param} must be a whole number.`, param }] : []
+  })
+}
+
+const plain = /^\s*-?\d+(?:\.0+)?\s*$/
 
 function nulIn(part: unknown): string | undefined {
   const holds = ([name, value]: [string, unknown]) =>

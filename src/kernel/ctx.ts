@@ -25,6 +25,8 @@ export type Ctx = {
   caller: Caller
   requestId: string
   cursorKey: Buffer
+  /** The upstream of live mail takes campaigns, too. */
+  takesMarketing: boolean
 }
 
 /** Stands in the context of public operations: an account that owns nothing. */

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
+import { countedBy } from './budget.ts'
 import { type Gatherer, gather } from './gather.ts'
 import { codeOf, isUnwritable, translate } from './outage.ts'
 import { holdAgainst, type Shape } from './row.ts'
@@ -113,7 +114,9 @@ function over(ask: Ask, watching: Watching): Pick<Db, 'one' | 'maybe' | 'many' |
   const fail = failing(watching)
   const query = async (statement: Sql) => {
     const compiled = compile(statement)
-    return { result: await ask(compiled).catch(fail), text: compiled.text }
+    const { budget } = statement
+    const asked = budget ? { ...compiled, types: countedBy(budget) } : compiled
+    return { result: await ask(asked).catch(fail), text: compiled.text }
   }
   async function many<R>(shape: Shape<R>, statement: Sql): Promise<R[]> {
     const { result, text } = await query(statement)
@@ -261,11 +264,13 @@ async function tryAgain<T>(
   } catch (error) {
     const code = codeOf(error)
     if (code === assumptionCode && optimistic) return tryAgain(work, { optimistic: false, triesLeft })
-    if (conflictCodes.has(code) && triesLeft > 0)
-      return tryAgain(work, { optimistic, triesLeft: triesLeft - 1 })
+    if (isConflict(error) && triesLeft > 0) return tryAgain(work, { optimistic, triesLeft: triesLeft - 1 })
     throw error
   }
 }
+
+/** Others were in the way, and of so many tries none came through: later one will. */
+export const isConflict = (error: unknown) => conflictCodes.has(codeOf(error))
 
 /** Has a transaction run again, like a serialisation failure: it then finds what somebody else did meanwhile. */
 export function overtaken(): Error {

@@ -11,6 +11,7 @@ const ctxOf = (accountId: string, cursorKey = Buffer.alloc(32, 1)): Ctx => ({
   caller: { ...nobody, accountId },
   requestId: 'req_test',
   cursorKey,
+  takesMarketing: true,
 })
 
 const ctx = ctxOf('1')

@@ -15,6 +15,9 @@ export type Handover = {
 
 export type Said = { smtpCode: number | null; enhancedCode: string | null; message: string }
 
+/** `mail`: the answer to the sender's address, given before the recipient was named. */
+type Answered = Said & { stage?: 'mail' }
+
 /** What came of handing a message over. */
 export type Outcome =
   | { kind: 'accepted'; upstreamId: string | null; response: string }
@@ -22,9 +25,9 @@ export type Outcome =
    * Not now. `transport`: the upstream as a whole is not taking mail, which is not this message's fault. A wait of ten
    * minutes or more says that somebody has to act; the message is held meanwhile.
    */
-  | ({ kind: 'deferred'; fault: 'message' | 'transport'; retryAfterMs?: number } & Said)
+  | ({ kind: 'deferred'; fault: 'message' | 'transport'; retryAfterMs?: number } & Answered)
   /** Never. */
-  | ({ kind: 'rejected' } & Said)
+  | ({ kind: 'rejected' } & Answered)
   /**
    * The upstream may or may not have it: the connection broke while its answer was due. One that reports what it has
    * taken is given time to do so before the message goes again.

@@ -1,9 +1,16 @@
 // SQL is written as SQL. The tag takes values and other pieces of SQL, never raw text.
 import { createHash } from 'node:crypto'
+import type { Budget } from './budget.ts'
 
 const PIECE = Symbol('sql')
 
-export type Sql = { [PIECE]: true; strings: readonly string[]; values: unknown[] }
+export type Sql = {
+  [PIECE]: true
+  strings: readonly string[]
+  values: unknown[]
+  /** What its result is counted against. */
+  budget?: Budget
+}
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return { [PIECE]: true, strings, values }

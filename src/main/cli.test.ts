@@ -33,7 +33,7 @@ async function say(...args: string[]): Promise<Said> {
 const taught: Record<string, string[]> = {
   start: ['--role', 'api', 'worker', '--json', ...Object.values(settings).map((one) => one.env)],
   migrate: ['--json'],
-  'account create': ['<name>', '--outreach', '--monthly-quota <n>', '--json'],
+  'account create': ['[name]', '--name', '--outreach', '--monthly-quota <n>', '--json'],
   'account list': ['--json'],
   'account limit': ['<account>', '<operation>', '<per-minute>', '--json'],
   'account quota': ['<account>', '<per-month>', 'none', '--json'],
@@ -122,7 +122,7 @@ const wrong: [string, RegExp][] = [
   ['account quota 1 lots', /must be a whole number .* The word none takes the bound away/],
   ['key create --sender-domain not_a_domain', /is not a domain/],
   ['key create --sender-domain shop.example/x', /is not a domain/],
-  ['account create', /missing required argument 'name'/],
+  ['account create --name ', /must not be empty/],
   ['account create a b', /too many arguments/],
   ['account limit 1 usage.get lots', /must be a whole number/],
   ['account limit 1 usage.get', /missing required argument 'per-minute'/],

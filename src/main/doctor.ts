@@ -9,6 +9,8 @@ import { connectionTo } from '../kernel/server-settings.ts'
 import { within } from '../kernel/within.ts'
 import { secretKeysAtHand } from './backup/data-files.ts'
 import { BackupFault } from './backup/format.ts'
+import { readClockOf } from './clock-queries.ts'
+import { clocksApart, howToSetClocks } from './clocks.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { openDatabase } from './database.ts'
@@ -94,13 +96,13 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     const database = await openDatabase(config, 'command')
     try {
       const keys = await secretKeysAtHand(config)
-      const { version, missing, ...secrets } = await lookAt(database.url, keys)
+      const { version, missing, apart, ...secrets } = await lookAt(database.url, keys)
       const detail = `${database.kind}, PostgreSQL ${version}`
       const found: Check =
         missing.length === 0
           ? { name, state: 'ok', detail }
           : { name, state: 'warning', detail: `${detail}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
-      return [found, checkSecretKey(config, keys, secrets)]
+      return [found, checkClock(apart), checkSecretKey(config, keys, secrets)]
     } finally {
       await database.close()
     }
@@ -115,7 +117,7 @@ async function checkDatabase(config: Config): Promise<Check[]> {
 }
 
 type Secrets = { prints: string[]; lost: string | undefined }
-type Look = Secrets & { version: string; missing: Migration[] }
+type Look = Secrets & { version: string; missing: Migration[]; apart: string | undefined }
 
 async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
   const client = new pg.Client({ ...connectionTo(url), connectionTimeoutMillis: 5_000 })
@@ -126,10 +128,17 @@ async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
     const missing = await missingIn(client)
     // An older version may not have all the tables.
     const lost = missing.length > 0 ? undefined : unopenedInWords(await findUnopened(client, keys.map(keyId)))
-    return { version: rows[0].version, prints: await listPrints(client), missing, lost }
+    const apart = await clocksApart(() => readClockOf(client))
+    return { version: rows[0].version, prints: await listPrints(client), missing, lost, apart }
   } finally {
     await client.end()
   }
+}
+
+function checkClock(apart: string | undefined): Check {
+  const name = 'clock'
+  if (apart) return { name, state: 'warning', detail: apart, mend: howToSetClocks }
+  return { name, state: 'ok', detail: 'it agrees with that of the database server' }
 }
 
 function checkSecretKey(config: Config, keys: Buffer[], { prints, lost }: Secrets): Check {

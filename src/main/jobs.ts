@@ -70,7 +70,7 @@ export const jobsFor = ({
   ...accountJobs,
   ...auditJobs(auditDays),
   ...upstreamJobs({ log, transport }),
-  ...contactJobs({ log, ...files }),
+  ...contactJobs({ log, now, ...files }),
   {
     name: 'automations.run',
     everySeconds: 1,
@@ -88,13 +88,13 @@ const upstreamJobs = (needs: Pick<JobNeeds, 'log' | 'transport'>): Job[] => [
     name: 'suppressions.upstream',
     everySeconds: 30,
     claimsItsOwn: true,
-    run: (db) => unsuppressUpstream({ db, ...needs }),
+    run: (db, _, stopping) => unsuppressUpstream({ db, ...needs }, stopping),
   },
   {
     name: 'domains.remove',
     everySeconds: 30,
     claimsItsOwn: true,
-    run: (db) => removeUpstream({ db, ...needs }),
+    run: (db, _, stopping) => removeUpstream({ db, ...needs }, stopping),
   },
 ]
 

@@ -15,7 +15,11 @@ import type { MediaNeeds } from '../features/media/api.v3.ts'
 import { getMessage, listMessagesOwn } from '../features/messages/api.own.ts'
 import { getSandboxRaw, listSandbox } from '../features/messages/sandbox.api.own.ts'
 import type { MailboxNeeds } from '../features/outreach/mailboxes/write-mailbox.ts'
-import { findOutgoing, listOutgoing } from '../features/outreach/messages/listed-queries.ts'
+import {
+  findOutgoing,
+  listOutgoing,
+  listOutgoingEvents,
+} from '../features/outreach/messages/listed-queries.ts'
 import type { SmsNeeds } from '../features/sms/send-sms.ts'
 import {
   getAggregatedReport,
@@ -86,7 +90,7 @@ const sendersOf = ({ dns, identity, spf }: DomainNeeds) => ({
   spf: identity ? { include: [], ip: [] } : spf,
 })
 
-const outgoing = { list: listOutgoing, find: findOutgoing }
+const outgoing = { list: listOutgoing, find: findOutgoing, events: listOutgoingEvents }
 
 export function declareOperations(needs: OperationNeeds): Operation[] {
   const fetching = { fetchAttachment: needs.fetchAttachment ?? fetchNothing }

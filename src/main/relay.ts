@@ -19,6 +19,7 @@ import { unauthorized } from '../kernel/refusals.ts'
 import { baseUrlOf, type Config } from './config.ts'
 import { listenFault } from './setting-faults.ts'
 import { openTlsPair } from './tls-pair.ts'
+import { readTransportUrl, takesMarketing } from './transport-url.ts'
 import type { Pools } from './wire.ts'
 
 export type RelayNeeds = {
@@ -94,6 +95,7 @@ async function gatesFor(needs: RelayNeeds, op: Operation, now: () => Date): Prom
     log,
     now,
     cursorKey: cursor_key,
+    takesMarketing: takesMarketing(readTransportUrl(config.transport)),
     rateFactor: config.rateLimitFactor,
     afterAct: () => needs.afterAct?.(),
     strict,

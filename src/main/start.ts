@@ -1,6 +1,8 @@
 // The service from start to stop.
 import { ensureFirstAccount } from '../features/accounts/account/first-account.ts'
 import { type Log, openLog } from '../kernel/log.ts'
+import { readClock } from './clock-queries.ts'
+import { clocksApart, howToSetClocks } from './clocks.ts'
 import { baseUrlOf, type Config, refuseSamePorts, unknownVariables } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { migrateOpened, type OpenedDatabase, openDatabase } from './database.ts'
@@ -9,6 +11,7 @@ import { relayAddress, relayFacts, startRelay } from './relay.ts'
 import { openSecretKeys, strangeKeys } from './secret-key.ts'
 import { listenFault, resolverAddresses } from './setting-faults.ts'
 import { sparePort } from './spare-port.ts'
+import { type Stop, stopInTurn, stopTogether } from './stop.ts'
 import { openPools, openService, openTrackingKeys, type Pools } from './wire.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
@@ -45,18 +48,23 @@ export async function start({ config: given, roles }: StartOptions): Promise<Run
     if (apiKey !== undefined) await ensureFirstAccount(pools.db, apiKey)
     const fault = await strangeKeys(pools.db, openSecretKeys(config))
     if (fault) log.error(fault)
+    const apart = await clocksApart(() => readClock(pools.db))
+    if (apart) log.warn(`${apart}. ${howToSetClocks}`)
     const { url, smtp } = await startRoles({ config, roles, pools, log, stops })
     // Last: a key is shown once, and a start that fails shows nothing.
     const { madeKey } = apiKey === undefined ? await ensureFirstAccount(pools.db, apiKey) : { madeKey: null }
     log.info({ roles, database: database.kind, url, smtp }, 'started')
-    return { url, smtp, madeKey, database: database.kind, stop: () => stopAll(stops, log) }
+    const stop = async () => {
+      await stopInTurn(stops, log)
+      log.info('stopped')
+    }
+    return { url, smtp, madeKey, database: database.kind, stop }
   } catch (error) {
-    await stopAll(stops, log)
+    await stopInTurn(stops, log)
     throw error
   }
 }
 
-type Stop = () => Promise<void>
 type Addresses = Pick<Running, 'url' | 'smtp'>
 type Parts = StartOptions & { pools: Pools; log: Log; stops: Stop[] }
 
@@ -68,20 +76,21 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
   const shared = { config, log, trackingKeys: await openTrackingKeys(pools.db), baseUrl, pools }
   let workers: Workers | undefined
   const afterAct = () => workers?.wake()
-  // What takes requests ends before what works on them.
-  stops.push(async () => workers?.stop())
+  // All at once: what is accepted meanwhile waits in the database.
+  const parts: Stop[] = [async () => workers?.stop()]
+  stops.push(() => stopTogether(parts, log))
   // Where this process runs no relay, another one with the same settings does.
   let relay = relayFacts(config)
   if (roles.includes('smtp')) {
     const running = await startRelay({ config, pools, log, strict: false, afterAct })
-    stops.push(() => running.close())
+    parts.push(() => running.close())
     relay = { ...relay, port: running.port }
   }
   const smtp = roles.includes('smtp') ? relayAddress(relay) : undefined
   const service = roles.includes('api')
     ? await openService({ ...shared, strict: false, afterAct, relay })
     : undefined
-  stops.push(async () => {
+  parts.push(async () => {
     service?.beginStopping()
     await service?.http.close()
   })
@@ -91,12 +100,4 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
   if (!service) return { url: undefined, smtp }
   await service.http.listen(config.host, port).catch(listenFault(config.host, { POSTHORN_PORT: port }))
   return { url: baseUrl, smtp }
-}
-
-// In the reverse of the order of starting: first no new requests, last no database.
-async function stopAll(stops: Stop[], log: Log): Promise<void> {
-  for (const stop of [...stops].reverse()) {
-    await stop().catch((error) => log.error({ err: error }, 'stopping'))
-  }
-  log.info('stopped')
 }

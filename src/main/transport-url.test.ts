@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigFault, quietAwsSdk, readConfig } from './config.ts'
-import { concurrencyOf, readTransportUrl } from './transport-url.ts'
+import { concurrencyOf, readTransportUrl, takesMarketing } from './transport-url.ts'
+import { openTransport } from './transports.ts'
 
 const faultsOf = (env: Record<string, string>): string => {
   try {
@@ -12,6 +13,21 @@ const faultsOf = (env: Record<string, string>): string => {
     throw error
   }
 }
+
+test('what an upstream takes is known before it is opened', async () => {
+  const given = {
+    SCW_SECRET_KEY: 'k',
+    SCW_DEFAULT_PROJECT_ID: 'p',
+    AWS_ACCESS_KEY_ID: 'a',
+    AWS_SECRET_ACCESS_KEY: 's',
+  }
+  for (const url of ['scaleway://fr-par', 'ses://eu-west-3', 'smtp://127.0.0.1:25']) {
+    const config = readConfig({ ...given, POSTHORN_TRANSPORT: url })
+    const transport = await openTransport(config, undefined as never)
+    assert.equal(transport.takesMarketing, takesMarketing(readTransportUrl(url)), url)
+    await transport.close()
+  }
+})
 
 test('each transport is read', () => {
   assert.deepEqual(readTransportUrl('capture'), { kind: 'capture' })

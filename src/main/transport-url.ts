@@ -67,6 +67,9 @@ export function missingFor(transport: TransportUrl, given: Credentials): string[
   return [`${missing.join(' and ')} ${are} missing; POSTHORN_TRANSPORT ${transport.kind}:// needs ${them}`]
 }
 
+/** Whoever forbids marketing mail never gets it. */
+export const takesMarketing = ({ kind }: TransportUrl) => kind !== 'scaleway'
+
 /** How many hand-overs may be under way at once, for each stream of mail. */
 export function concurrencyOf(transport: TransportUrl): number {
   if (transport.kind === 'smtp') return transport.connections * 2

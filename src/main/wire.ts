@@ -32,7 +32,7 @@ import { packageVersion } from './package-root.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { smsNeedsOf } from './sms.ts'
 import { openSmsHooks } from './sms-hooks.ts'
-import { readTransportUrl } from './transport-url.ts'
+import { readTransportUrl, takesMarketing } from './transport-url.ts'
 import { targetCheck } from './webhooks.ts'
 
 export type Pools = {
@@ -113,6 +113,7 @@ export async function openService(needs: ServiceNeeds): Promise<Service> {
     log,
     now,
     cursorKey: cursor_key,
+    takesMarketing: takesMarketing(readTransportUrl(config.transport)),
     rateFactor: config.rateLimitFactor,
     afterAct: (op) => op.effect === 'irreversible' && needs.afterAct?.(),
     strict,

@@ -11,6 +11,7 @@ import { openUnsubscribeKeys } from './link-keys.ts'
 import { openMediaJob } from './media.ts'
 import { openWatching, outreachJobsFor } from './outreach.ts'
 import { openSmsDelivery } from './sms.ts'
+import { stopTogether } from './stop.ts'
 import { clientOf, openWebhooks } from './webhooks.ts'
 import { dnsOf, type Pools } from './wire.ts'
 
@@ -45,10 +46,10 @@ export async function startWorkers(needs: WorkerNeeds): Promise<Workers> {
       delivery.wake()
       sms.wake()
     },
-    async stop() {
-      // What makes messages ends before what delivers them.
-      for (const part of [watching, running, webhooks, sms, delivery])
-        await part.stop().catch((error) => log.error({ err: error }, 'stopping'))
-    },
+    stop: () =>
+      stopTogether(
+        [watching, running, webhooks, sms, delivery].map((part) => () => part.stop()),
+        log,
+      ),
   }
 }

@@ -87,7 +87,13 @@ test('a backup under load is of one moment', async () => {
   await until(async () => !(await restoring()), 'the server to see it')
   const tables = `select 1 from pg_class where relnamespace = 'public'::regnamespace`
   assert.deepEqual(await query(database, tables), [])
-  assert.equal((await succeeds(external, 'restore', file)).rows, written.rows)
+  const { rows, waiting } = await succeeds(external, 'restore', file)
+  assert.equal(rows, written.rows)
+  const [due] = await query(
+    database,
+    'select count(*)::int as messages from delivery_queue where due_at <= now()',
+  )
+  assert.deepEqual(waiting, { messages: due?.messages, campaigns: 0 })
   await isConsistent(before)
 })
 

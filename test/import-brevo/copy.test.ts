@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { unsubscribe } from '../../src/features/contacts/unsubscribe/unsubscribe.ts'
+import { sql } from '../../src/kernel/sql.ts'
 import { type Copy, copiedIds, copyAll, nameOf, survey } from '../../src/main/import-brevo/copy.ts'
 import { openSource, type Row } from '../../src/main/import-brevo/source.ts'
 import { makeApp } from '../app.ts'
@@ -210,6 +211,42 @@ describe('a copy', () => {
     assert.equal((await read(at(6))).listUnsubscribed?.length, 1)
     assert.equal((await read(at(20))).emailBlacklisted, false)
     assert.equal((await read('/v3/contacts/late@example.com')).emailBlacklisted, false)
+  })
+
+  test('made again fills a list that was made since, and leaves the others as they are here', async () => {
+    const { key, accountId } = await app.makeAccount()
+    await copyAll(await copyTo(accountId))
+    const [a, b, gone] = ['person60@example.com', 'person61@example.com', 'person62@example.com']
+    const [news] = (await app.call('GET', '/v3/contacts/lists?sort=asc', { key })).body.lists
+    const out = { key, body: { unlinkListIds: [news.id] } }
+    assert.equal((await app.call('PUT', `/v3/contacts/${a}`, out)).status, 204)
+    assert.equal((await app.call('DELETE', `/v3/contacts/${gone}`, { key })).status, 204)
+    const body = { name: 'Since' }
+    const made = (await provider.app.call('POST', '/v3/contacts/lists', { body })).body
+    const emails = [a, b, gone]
+    await provider.app.call('POST', `/v3/contacts/lists/${made.id}/contacts/add`, { body: { emails } })
+    // As it was left by a version that did not mark them.
+    await app.pools.db.run(sql`
+      delete from provider_copied_ids where account_id = ${accountId} and kind = 'filled'`)
+    const counts = await copyAll(await copyTo(accountId))
+    assert.deepEqual(counts.lists, { found: 3, copied: 3, skipped: 0 })
+    const members = async () => {
+      const [list] = (await app.call('GET', '/v3/contacts/lists?limit=1', { key })).body.lists
+      const page = (await app.call('GET', `/v3/contacts/lists/${list.id}/contacts`, { key })).body
+      return [
+        list.name,
+        list.uniqueSubscribers,
+        page.contacts.map(({ email }: { email: string }) => email).sort(),
+      ]
+    }
+    assert.deepEqual(await members(), ['Since', 2, [a, b]])
+    const read = async () => (await app.call('GET', `/v3/contacts/${a}`, { key })).body.listIds
+    assert.equal((await read()).includes(news.id), false)
+    // From now on it is as the others: who is taken off it here stays off.
+    const [since] = (await app.call('GET', '/v3/contacts/lists?limit=1', { key })).body.lists
+    await app.call('PUT', `/v3/contacts/${a}`, { key, body: { unlinkListIds: [since.id] } })
+    await copyAll(await copyTo(accountId))
+    assert.deepEqual(await members(), ['Since', 1, [b]])
   })
 
   test('made again blocks who was blocked since, and nobody who was let in again here', async () => {

@@ -96,7 +96,10 @@ describe('in a browser', { skip: withoutBrowser }, () => {
     await tab.press('Tab')
     assert.equal(await tab.evaluate('document.activeElement.labels[0].textContent.trim()'), 'News')
     await tab.press(' ')
-    await tab.press('Tab')
+    for (const name of ['opens', 'nothing']) {
+      await tab.press('Tab')
+      assert.equal(await tab.evaluate('document.activeElement.name'), name)
+    }
     await tab.press('Tab')
     assert.equal(await focused(tab), 'Save my choice')
     await tab.andThen(() => tab.press('Enter'))

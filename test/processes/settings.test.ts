@@ -100,6 +100,7 @@ test('what shows only when a setting is used is told by its name as well', async
     const said = lines.filter((line) => line.startsWith('posthorn: '))
     assert.deepEqual([code, said.length], [1, 1], lines.join('\n'))
     assert.match(said[0] ?? '', words)
+    assert.equal(lines.at(-1), said[0], 'nothing is said after it')
   }
 })
 

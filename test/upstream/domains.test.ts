@@ -163,6 +163,22 @@ const dueNow = ({ pools }: DomainApp) =>
   pools.db.run(sql`-- all accounts: the test waits for nobody
     update upstream_removals set due_at = now()`)
 
+test('Amazon SES: a domain that is declared again while another is given up stays', async () => {
+  const app = throughSes
+  const names = ['first-out.example', 'stays.example']
+  for (const name of names) await app.declare(name)
+  for (const name of names) assert.equal((await app.call('DELETE', `/api/v1/domains/${name}`)).status, 200)
+  const given: string[] = []
+  const transport = {
+    removeIdentity: async (domain: string) => {
+      given.push(domain)
+      await app.declare('stays.example')
+    },
+  }
+  await removeUpstream({ db: app.pools.db, log: silentLog, transport })
+  assert.deepEqual(given, ['first-out.example'])
+})
+
 test('Amazon SES: a domain is given up with the last account that has it, and tried again until then', async () => {
   const app = throughSes
   const other = await app.makeAccount()

@@ -54,14 +54,19 @@ const search = async (client: ImapFlow, wanted: SearchObject) =>
   ((await client.search(wanted, { uid: true })) || []).sort((a, b) => a - b)
 
 const dayMs = 24 * 3_600_000
+// Servers take lines of some thousand characters.
+const portion = 100
 
 /** Servers know days only, and those of their own zone: a day more is looked at. */
 async function firstSince(client: ImapFlow, time: Date): Promise<number | undefined> {
   const uids = await search(client, { since: new Date(time.getTime() - dayMs) })
-  if (uids.length === 0) return undefined
-  const found = await client.fetchAll(uids.join(','), { internalDate: true }, { uid: true })
-  const late = found.filter(({ internalDate }) => timeOf(internalDate) >= time).map(({ uid }) => uid)
-  return late.length === 0 ? undefined : Math.min(...late)
+  for (let at = 0; at < uids.length; at += portion) {
+    const some = uids.slice(at, at + portion).join(',')
+    const found = await client.fetchAll(some, { internalDate: true }, { uid: true })
+    const late = found.filter(({ internalDate }) => timeOf(internalDate) >= time).map(({ uid }) => uid)
+    if (late.length > 0) return Math.min(...late)
+  }
+  return undefined
 }
 
 const timeOf = (given: Date | string | undefined) => new Date(given ?? 0)

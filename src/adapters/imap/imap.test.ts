@@ -87,6 +87,17 @@ describe('a mailbox over IMAP', { skip: withoutDovecot }, async () => {
     mailbox.close()
   })
 
+  test('finds the first mail of a time behind many of the day before', async () => {
+    const before = new Date('2026-11-15T09:00:00Z')
+    const many = Array.from({ length: 102 }, (_, n) => mail(`m${n}@x`))
+    await dovecot.append('many', many, { at: before })
+    await dovecot.append('many', mail('new@x'), { at: new Date('2026-11-15T10:00:00Z') })
+    const mailbox = await imap.open(server('many'))
+    await mailbox.enter('INBOX')
+    assert.equal(await mailbox.firstSince(new Date('2026-11-15T10:00:00Z')), 103)
+    mailbox.close()
+  })
+
   test('finds what was sent', async () => {
     await dovecot.append('five', `X-Posthorn-Id: ref-1\r\n${mail('s@x')}`, { folder: 'Sent' })
     const mailbox = await imap.open(server('five'))

@@ -18,7 +18,7 @@ const lane = (enhancedCode: string, retryAfterMs: number): Verdict => ({
 const notReady: Verdict = {
   kind: 'deferred',
   fault: 'message',
-  enhancedCode: '4.7.1',
+  enhancedCode: '4.1.8',
   retryAfterMs: 10 * minutes,
 }
 // Counted against the message: one that always breaks the upstream must not come back for ever.

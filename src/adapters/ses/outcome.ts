@@ -26,7 +26,7 @@ const down = lane('4.3.2', 10_000)
 const unverified: Verdict = {
   kind: 'deferred',
   fault: 'message',
-  enhancedCode: '4.7.1',
+  enhancedCode: '4.1.8',
   retryAfterMs: 10 * minutes,
 }
 // Counted against the message: one that always breaks the upstream must not come back for ever.
@@ -104,6 +104,9 @@ export const messageTooLarge = (bytes: number): Refusal => ({
   message: `The message has ${bytes} bytes, more than Amazon SES takes`,
 })
 
+/** What the client of Amazon hides in its errors. */
+type Answered = { $metadata?: { httpStatusCode?: unknown }; $response?: { statusCode?: unknown } }
+
 type Facts = { name: string; message: string; status: number | null }
 
 function verdictOn(error: unknown, { name, message, status }: Facts): Verdict {
@@ -118,10 +121,20 @@ function verdictOn(error: unknown, { name, message, status }: Facts): Verdict {
 
 function read(error: unknown): Facts {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), status: null }
-  const metadata =
-    '$metadata' in error ? (error.$metadata as { httpStatusCode?: unknown } | undefined) : undefined
-  const status = metadata?.httpStatusCode
-  return { name: error.name, message: error.message, status: typeof status === 'number' ? status : null }
+  const { $metadata, $response } = error as Error & Answered
+  const status = $metadata?.httpStatusCode ?? $response?.statusCode
+  const facts = {
+    name: error.name,
+    message: error.message,
+    status: typeof status === 'number' ? status : null,
+  }
+  // The client cannot read what a proxy or a gateway says in between, and speaks of its own parser instead.
+  if (!(error instanceof SyntaxError)) return facts
+  return {
+    ...facts,
+    name: 'UnreadableAnswer',
+    message: `HTTP ${facts.status ?? '?'}, not in the words of SES`,
+  }
 }
 
 const unresolved = new Set([

@@ -87,8 +87,8 @@ const verdicts: [number, string, string, string][] = [
   [400, 'TooManyRequestsException', 'Daily message quota exceeded.', 'deferred transport 4.4.5 600000'],
   [400, 'SendingPausedException', 'Account paused', 'deferred transport 4.3.2 600000'],
   [400, 'AccountSuspendedException', 'Account suspended', 'deferred transport 4.3.2 3600000'],
-  [400, 'MailFromDomainNotVerifiedException', 'MAIL FROM is not ready', 'deferred message 4.7.1 600000'],
-  [400, 'MessageRejected', 'Email address is not verified. x@y', 'deferred message 4.7.1 600000'],
+  [400, 'MailFromDomainNotVerifiedException', 'MAIL FROM is not ready', 'deferred message 4.1.8 600000'],
+  [400, 'MessageRejected', 'Email address is not verified. x@y', 'deferred message 4.1.8 600000'],
   [404, 'NotFoundException', 'Configuration set posthorn does not exist', 'deferred transport 4.3.5 600000'],
   [400, 'BadRequestException', 'Configuration set <x> does not exist.', 'deferred transport 4.3.5 600000'],
   [403, 'UnrecognizedClientException', 'The security token is invalid', 'deferred transport 4.7.8 600000'],
@@ -115,6 +115,17 @@ test('each error of SES has its outcome, after one attempt', async () => {
     assert.equal(summary(outcome), wanted, `${name}: ${message}`)
     assert.ok(outcome.kind !== 'accepted' && outcome.message.startsWith(`${name}: ${message}`), name)
     assert.equal(standIn.requests.length, 1, name)
+  }
+})
+
+test('a page of a gateway is told by its status, not by what our client makes of it', async () => {
+  const html = '<html><body>Bad Gateway</body></html>'
+  const said = { 502: 'uncertain - 4.4.2 300000', 503: 'deferred transport 4.3.2 10000' }
+  for (const [status, wanted] of Object.entries(said)) {
+    const outcome = await sendThrough({ status: Number(status), html })
+    assert.equal(summary(outcome), wanted)
+    assert.ok(outcome.kind !== 'accepted')
+    assert.equal(outcome.message, `UnreadableAnswer: HTTP ${status}, not in the words of SES`)
   }
 })
 

@@ -12,7 +12,9 @@ export type SentEmail = {
 }
 
 /** What the next request meets. `drop`: the connection breaks after the request was read. */
-export type SesFailure = { status: number; name: string; message: string } | 'hang' | 'drop'
+type Refused = { status: number; name: string; message: string }
+/** `html`: the page of a gateway in between. */
+export type SesFailure = Refused | { status: number; html: string } | 'hang' | 'drop'
 
 export type SesStandIn = {
   endpoint: string
@@ -72,6 +74,8 @@ async function answer(state: State, request: IncomingMessage, reply: ServerRespo
   const failure = state.failures.shift()
   if (failure === 'hang') return
   if (failure === 'drop') return void request.socket.destroy()
+  if (failure !== undefined && 'html' in failure)
+    return void reply.writeHead(failure.status, { 'content-type': 'text/html' }).end(failure.html)
   if (failure !== undefined) return refuse(reply, failure)
   if (!/^AWS4-HMAC-SHA256 /.test(request.headers.authorization ?? '')) {
     const name = 'MissingAuthenticationTokenException'
@@ -137,7 +141,7 @@ function succeed(reply: ServerResponse, body: unknown): void {
   reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-function refuse(reply: ServerResponse, { status, name, message }: Exclude<SesFailure, string>): void {
+function refuse(reply: ServerResponse, { status, name, message }: Refused): void {
   const headers = { 'content-type': 'application/json', 'x-amzn-errortype': name }
   reply.writeHead(status, headers).end(JSON.stringify({ message }))
 }

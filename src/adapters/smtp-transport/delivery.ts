@@ -27,7 +27,8 @@ export type Desk = {
   blame: Blame
 }
 
-type Begun = { job: Job; refusal: Promise<Answer | undefined> }
+type Refusal = { answer: Answer; stage?: 'mail' }
+type Begun = { job: Job; refusal: Promise<Refusal | undefined> }
 
 /**
  * Carries messages until the desk has no more. Where the server allows it (RFC 2920 3.1), an envelope leaves
@@ -38,7 +39,7 @@ export async function carry(session: Session, desk: Desk): Promise<void> {
   while (begun) {
     const { job } = begun
     const refusal = await begun.refusal
-    if (refusal) conclude(session, desk, { job, answer: refusal, mayBeThere: false })
+    if (refusal) conclude(session, desk, { job, ...refusal, mayBeThere: false })
     const next: Begun | undefined = refusal ? undefined : await carryBody(session, desk, job)
     begun = next ?? begin(session, desk)
   }
@@ -64,7 +65,7 @@ function commandsFor({ from, to, size, isAscii }: Job, session: Session): [strin
 }
 
 /** The answer that stands against the message; undefined when the server waits for its text. */
-async function announce(session: Session, job: Job): Promise<Answer | undefined> {
+async function announce(session: Session, job: Job): Promise<Refusal | undefined> {
   const { channel, replyMs } = session
   for (const [at, command] of commandsFor(job, session).entries()) {
     channel.write(command)
@@ -72,23 +73,26 @@ async function announce(session: Session, job: Job): Promise<Answer | undefined>
     if (isRefused(answer, at)) {
       // Only a MAIL that was taken leaves something to clear.
       if (at > 0) await reset(session)
-      return answer
+      return refusalAt(at, answer)
     }
   }
   return undefined
 }
 
-async function announceAtOnce(session: Session, job: Job): Promise<Answer | undefined> {
+async function announceAtOnce(session: Session, job: Job): Promise<Refusal | undefined> {
   const { channel, replyMs } = session
   channel.write(commandsFor(job, session).join(''))
   const due = [channel.answer(replyMs), channel.answer(replyMs), channel.answer(replyMs)] as const
   const [mail, rcpt, data] = [await due[0], await due[1], await due[2]]
-  const refusal = [mail, rcpt, data].find(isRefused)
+  const answers = [mail, rcpt, data]
+  const refusal = answers.find(isRefused)
   if (refusal === undefined) return undefined
   if (data.reply?.code === 354) await sendNothing(session)
   else await reset(session)
-  return refusal
+  return refusalAt(answers.indexOf(refusal), refusal)
 }
+
+const refusalAt = (at: number, answer: Answer): Refusal => (at === 0 ? { answer, stage: 'mail' } : { answer })
 
 /** Of the answers to MAIL, RCPT and DATA, counted from 0. */
 const isRefused = ({ reply }: Answer, at: number) =>
@@ -153,11 +157,11 @@ function concludeSent(session: Session, desk: Desk, { job, answer, written }: Se
   conclude(session, desk, { job, answer, mayBeThere: answer.loss ? written.left : written.handed })
 }
 
-type Concluded = { job: Job; answer: Answer; mayBeThere: boolean }
+type Concluded = Refusal & { job: Job; mayBeThere: boolean }
 
-function conclude(session: Session, desk: Desk, { job, answer, mayBeThere }: Concluded) {
+function conclude(session: Session, desk: Desk, { job, answer, stage, mayBeThere }: Concluded) {
   const { reply, loss } = answer
-  const outcome = reply && outcomeOf(reply)
+  const outcome = reply && outcomeOf(reply, stage)
   const isUsable = outcome && (mayBeThere || (outcome.kind !== 'accepted' && reply.code !== 421))
   if (isUsable) {
     session.answered += 1

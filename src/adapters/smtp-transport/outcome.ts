@@ -43,10 +43,11 @@ export const deferredByTransport = (said: Said, retryAfterMs?: number): Outcome 
 const transportCodes = [421, 454, 530, 534, 535, 538]
 
 /** What a reply to MAIL, RCPT, DATA or the end of data comes to; undefined when it cannot be one. */
-export function outcomeOf(reply: Reply): Outcome | undefined {
+export function outcomeOf(reply: Reply, stage?: 'mail'): Outcome | undefined {
+  const at = stage ? { stage } : {}
   if (transportCodes.includes(reply.code)) return deferredByTransport(saidBy(reply))
-  if (reply.code >= 500) return { kind: 'rejected', ...saidBy(reply) }
-  if (reply.code >= 400) return { kind: 'deferred', fault: 'message', ...saidBy(reply) }
+  if (reply.code >= 500) return { kind: 'rejected', ...saidBy(reply), ...at }
+  if (reply.code >= 400) return { kind: 'deferred', fault: 'message', ...saidBy(reply), ...at }
   if (reply.code < 300) return accepted(reply)
   return undefined
 }

@@ -24,6 +24,8 @@ test('replies to each command come to what they mean', async (t) => {
   const cases: [string, string, object][] = [
     ['MAIL', '451 4.3.0 later', { kind: 'deferred', fault: 'message', smtpCode: 451, enhancedCode: '4.3.0' }],
     ['MAIL', '550 5.7.1 no', { kind: 'rejected', smtpCode: 550, enhancedCode: '5.7.1', message: 'no' }],
+    ['MAIL', '550 5.1.1 who', { kind: 'rejected', stage: 'mail' }],
+    ['MAIL', '452 4.3.1 full', { kind: 'deferred', stage: 'mail' }],
     ['MAIL', '530 5.7.0 log in first', { ...transport, smtpCode: 530 }],
     ['RCPT', '452 full', { kind: 'deferred', fault: 'message', smtpCode: 452, enhancedCode: null }],
     [

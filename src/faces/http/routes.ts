@@ -6,6 +6,7 @@ import { perform } from '../../gates/perform.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { methodNotAllowed } from '../../kernel/refusals.ts'
 import { plainQuery } from '../../kernel/v3/lenient.ts'
+import { withPlusSigns } from './plus-signs.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -72,7 +73,8 @@ async function answer(gates: Gates, request: FastifyRequest): Promise<Performed>
   if (!request.admission) throw new Error('a request reached its operation without passing the gates')
   request.isPerforming = true
   const { op } = request.admission
-  const query = op.face === 'v3' ? plainQuery(request.query, op.query) : request.query
+  const given = withPlusSigns(request.query, request.url)
+  const query = op.face === 'v3' ? plainQuery(given, op.query) : given
   const input = { params: request.params, query, body: request.body }
   return perform(gates, request.admission, input, idempotencyKeyOf(request))
 }

@@ -230,6 +230,35 @@ describe('the preferences page', () => {
     assert.deepEqual([back.status, back.lists.length, back.left_lists], ['subscribed', 2, []])
   })
 
+  test('asks whether opens may be noted, and keeps what is said as a proof', async () => {
+    const { key, accountId: own } = await app.makeAccount()
+    const call = (method: string, to: string, body?: object) => app.call(method, to, { key, body })
+    const email = 'watched@example.com'
+    const path = `/preferences/${tokenOf({ accountId: own, email })}`
+    assert.doesNotMatch((await get(path)).text, /name="opens"/)
+    await call('POST', '/v3/contacts', { email })
+    const boxes = async () => /name="opens" value="1"( checked)?/.exec((await get(path)).text)?.[0]
+    const consents = async () => {
+      const { body } = await call('GET', `/api/v1/contacts/export?email=${email}`)
+      return body.consents.map((one: Record<string, unknown>) => [one.tracking_consent, one.source, one.text])
+    }
+    const words = 'Let this sender see when I open its emails'
+    assert.equal(await boxes(), 'name="opens" value="1" checked')
+    for (const same of ['opens_shown=1&opens=1', 'opens=1', '']) await post(path, same)
+    assert.deepEqual(await consents(), [])
+    assert.match((await post(path, 'opens_shown=1')).text, /name="opens" value="1">/)
+    assert.equal((await call('GET', `/v3/contacts/${email}`)).body.tracking_consent, false)
+    await call('PUT', '/api/v1/settings', { open_tracking: 'consented_only' })
+    await post(path, 'opens_shown=1&opens=1')
+    assert.equal(await boxes(), 'name="opens" value="1" checked')
+    assert.deepEqual(await consents(), [
+      [false, 'preferences', words],
+      [true, 'preferences', words],
+    ])
+    await call('PUT', '/api/v1/settings', { open_tracking: 'off' })
+    assert.equal(await boxes(), undefined)
+  })
+
   test('an empty or strange form changes nothing', async () => {
     const { email, id, token } = await person()
     await addList(db, accountId, 'A', [id])

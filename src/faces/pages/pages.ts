@@ -61,10 +61,8 @@ export async function answerPage(needs: PagesNeeds, request: PageRequest): Promi
   if (!subject) return missingPage(texts)
   if (!request.isPost) return request.page === 'u' ? ask(needs, subject) : preferencesPage(subject, notSaved)
   const form = await readForm(request.headers['content-type']?.toString(), request.body)
-  const userAgent = request.headers['user-agent']?.toString()
-  return request.page === 'u'
-    ? act(needs, { ...subject, userAgent }, form)
-    : save(needs, { ...subject, userAgent }, form)
+  const visitor = { ...subject, userAgent: request.headers['user-agent']?.toString(), ip: request.ip }
+  return request.page === 'u' ? act(needs, visitor, form) : save(needs, visitor, form)
 }
 
 const notSaved = { isSaved: false }
@@ -109,7 +107,7 @@ function ownPage(given: string, token: string): string | undefined {
   return url.href
 }
 
-type Visitor = Subject & { userAgent: string | undefined }
+type Visitor = Subject & { userAgent: string | undefined; ip: string }
 
 async function act(needs: PagesNeeds, subject: Visitor, form: URLSearchParams): Promise<PageAnswer> {
   const isUndo = form.get('undo') === '1' && !form.has('List-Unsubscribe')
@@ -126,6 +124,9 @@ async function save(needs: PagesNeeds, subject: Visitor, form: URLSearchParams):
     kept: form.getAll('list'),
     nothing: form.has('nothing'),
     wasNothing: form.has('was_nothing'),
+    opens: form.has('opens_shown')
+      ? { mayBeNoted: form.has('opens'), words: subject.texts.opens, ip: subject.ip }
+      : undefined,
     userAgent: subject.userAgent,
   }
   await savePreferences(needs.db, subject.token, choice, needs.now())

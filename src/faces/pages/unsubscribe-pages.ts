@@ -93,6 +93,7 @@ ${isSaved && html`<p class="done" role="status">${texts.saved}</p>`}
 <p>${withNames(texts.preferencesOf(email, from))}</p>
 <form method="post">
 ${listBoxes(subject)}
+${opensBox(subject)}
 <fieldset>
 <label><input type="checkbox" name="nothing" value="1"${checked(standing.isUnsubscribedFromAll)}>
 <span>${texts.nothing}<small>${isBlocked(subject) ? blockedText(subject) : texts.nothingMeans}</small></span></label>
@@ -129,6 +130,16 @@ function listBoxes(subject: Subject): Html {
 ${boxes}
 </fieldset>
 ${shown}`
+}
+
+/** Ticked where opens are noted now. */
+function opensBox({ texts, standing: { areOpensNoted } }: Subject): Html | false {
+  if (areOpensNoted === undefined) return false
+  return html`<fieldset>
+<label><input type="checkbox" name="opens" value="1"${checked(areOpensNoted)}>
+<span>${texts.opens}<small>${texts.opensMeans}</small></span></label>
+</fieldset>
+<input type="hidden" name="opens_shown" value="1">`
 }
 
 export function missingPage(texts: Texts): PageAnswer {

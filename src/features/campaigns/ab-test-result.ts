@@ -22,8 +22,8 @@ export async function abTestResult(ctx: Ctx, id: number) {
   })
   const rate = (name: Figure) => both((version) => percent(version[name], reachedOf(version)))
   const ofSent = (name: Figure) => both((version) => percent(version[name], version.sent))
-  const winner = winnerOf(campaign, a, b)
   const figure = ab_test.winnerCriteria === 'click' ? 'clickers' : 'openers'
+  const winner = winnerOf(campaign, [a, b], figure)
   const best = winner === 'B' ? b : a
   return {
     winningVersion: winner,
@@ -72,12 +72,16 @@ function versionOf(found: VersionRow[], variant: string): VersionRow {
 }
 
 /** Where nobody waits for it, the better of the two. One that was cancelled before has none, and never will. */
-function winnerOf(campaign: CampaignRow, a: VersionRow, b: VersionRow): (typeof winningVersions)[number] {
+function winnerOf(
+  campaign: CampaignRow,
+  versions: [VersionRow, VersionRow],
+  figure: Figure,
+): (typeof winningVersions)[number] {
   if (campaign.started_at === null) return 'notAvailable'
   if (campaign.winner) return campaign.winner
   const status = inForce(campaign)
   if (status !== 'sent') return status === 'cancelled' ? 'notAvailable' : 'pending'
-  const [rateA, rateB] = [a, b].map((one) => one.openers / Math.max(1, reachedOf(one)))
+  const [rateA, rateB] = versions.map((one) => one[figure] / Math.max(1, reachedOf(one)))
   if (rateA === rateB) return 'tie'
   return (rateA ?? 0) > (rateB ?? 0) ? 'A' : 'B'
 }

@@ -7,6 +7,7 @@ import { sendingRefusals } from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { inOwnWords } from './own-words.ts'
 import { preview } from './preview.ts'
+import { marketingUnsupported } from './refusals.ts'
 import { lackingIn, sendCampaign } from './send-campaign.ts'
 import type { LinkSource } from './send-test.ts'
 
@@ -61,7 +62,15 @@ export const sendCampaignOwn = operation({
       unsubscribed: Type.Integer(),
     }),
   }),
-  refusals: [notFound, conflict, confirmationRequired, contentMissing, templateInvalid, ...sendingRefusals],
+  refusals: [
+    notFound,
+    conflict,
+    confirmationRequired,
+    contentMissing,
+    templateInvalid,
+    marketingUnsupported,
+    ...sendingRefusals,
+  ],
 }).run((ctx, { body }) => sendCampaign(ctx, body))
 
 export const previewCampaignOwn = (links: LinkSource): Operation =>

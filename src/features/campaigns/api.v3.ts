@@ -12,6 +12,7 @@ import type { FetchAttachment } from '../transactional/v3/attachments.ts'
 import { fetchHtml } from '../transactional/v3/fetch-html.ts'
 import { CampaignBody, secretFields } from './body.ts'
 import { campaignStatusWords, pageOfCampaigns, readShown } from './list-campaigns.ts'
+import { refuseShortHtml } from './read-content.ts'
 import { campaignProcessing, campaignSent } from './refusals.ts'
 import type { LinkSource } from './send-test.ts'
 import { CampaignShown } from './show-campaign.ts'
@@ -68,7 +69,10 @@ export const createCampaignV3 = ({ fetchAttachment }: Fetching): Operation =>
     reply: closed({ id: Type.Integer() }),
     refusals: [templateInvalid, ...sendingRefusals],
     prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
-  }).run(async (ctx, { body }) => ({ id: await createCampaign(ctx, body) }))
+  }).run(async (ctx, { body }) => {
+    refuseShortHtml(body)
+    return { id: await createCampaign(ctx, body) }
+  })
 
 export const getCampaignV3 = (links: LinkSource): Operation =>
   operation({
@@ -99,6 +103,7 @@ export const updateCampaignV3 = ({ fetchAttachment }: Fetching): Operation =>
     refusals: [notFound, templateInvalid, campaignProcessing, campaignSent, ...sendingRefusals],
     prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
   }).run(async (ctx, { params: { id }, body }) => {
+    refuseShortHtml(body)
     await changeCampaign(ctx, id, body)
     return null
   })

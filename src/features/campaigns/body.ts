@@ -6,6 +6,9 @@ import { SenderGiven } from '../transactional/v3/send-request.ts'
 
 const Text = Type.Optional(Type.String())
 const Flag = optional(Type.Boolean())
+const idle = { description: 'Kept and given back, without effect' }
+const IdleText = Type.Optional(Type.String(idle))
+const IdleFlag = optional(Type.Boolean(idle))
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const Ids = optional(Type.Array(Id, { maxItems: 1000 }))
 
@@ -28,14 +31,14 @@ const kept = {
   ipWarmupEnable: Flag,
   initialQuota: optional(Type.Integer({ description: 'Messages on the first day of a warm-up' })),
   increaseRate: optional(Type.Integer({ description: 'Per cent more on each further day, 0 to 100' })),
-  mirrorActive: Flag,
-  inlineImageActivation: Flag,
-  sendAtBestTime: Flag,
-  returnBounce: optional(Type.Integer()),
-  unsubscriptionPageId: Text,
-  updateFormId: Text,
+  mirrorActive: IdleFlag,
+  inlineImageActivation: IdleFlag,
+  sendAtBestTime: IdleFlag,
+  returnBounce: optional(Type.Integer(idle)),
+  unsubscriptionPageId: IdleText,
+  updateFormId: IdleText,
   emailExpirationDate: optional(
-    closed({ duration: Type.Optional(Type.Integer({ description: '1 to 3600' })), unit: Text }),
+    closed({ duration: Type.Optional(Type.Integer({ description: '1 to 3600' })), unit: Text }, idle),
   ),
 }
 

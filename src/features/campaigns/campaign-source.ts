@@ -1,57 +1,23 @@
 // The templates of a campaign as they are compiled: what the author wrote, with the provider's older placeholders
 // in today's words, and preview line, header and footer in their places.
-import { outputOf } from '../messages/templates/old-names.ts'
+import { type Names, withLinks, withValues } from '../messages/templates/old-names.ts'
 import { scanTags } from '../messages/tracking/scan-html.ts'
 import type { CampaignContent } from './render-campaign.ts'
-
-const placeholders: [RegExp, string][] = [
-  [
-    /\[DEFAULT_HEADER\]/g,
-    '<p>If you cannot read this message, <a href="{{ mirror }}">open it in a browser</a>.</p>',
-  ],
-  [/\[DEFAULT_FOOTER\]/g, '<p><a href="{{ unsubscribe }}">Unsubscribe</a></p>'],
-  [/\[MIRROR\]/g, '{{ mirror }}'],
-  [/\[UNSUBSCRIBE\]/g, '{{ unsubscribe }}'],
-  [/\[UPDATE_PROFILE\]/g, '{{ update_profile }}'],
-]
-
-const modern = (source: string) =>
-  source.includes('[')
-    ? placeholders.reduce((text, [old, now]) => text.replace(old, () => now), source)
-    : source
-
-/** The names of the account's attributes. */
-export type Names = readonly string[]
-
-const oldNames = /(?<![{$])\{([A-Z][A-Z0-9_]*)\}(?!\})|(?<![{%\w])%([A-Z][A-Z0-9_]*)%(?![}%\w])/g
-const usualNames = ['EMAIL', 'SMS', 'FIRSTNAME', 'LASTNAME', 'FNAME', 'LNAME']
-
-/** {FIRSTNAME} and %FIRSTNAME%, where it is the name of an attribute: braces and per cents mean other things too. */
-export function withValues(source: string, names: Names): string {
-  if (!/[{%][A-Z]/.test(source)) return source
-  const known = new Set([...usualNames, ...names])
-  return source.replace(oldNames, (found, braced?: string, marked?: string) => {
-    const name = braced ?? marked ?? ''
-    return known.has(name) ? outputOf(name) : found
-  })
-}
 
 export function htmlSource({ html, preview_text, extras }: CampaignContent, names: Names): string {
   const opening = withValues(previewOf(preview_text) + headerSource(extras.header), names)
   const footer = withValues(footerSource(extras.footer), names)
-  const body = withValues(modern(html), names)
+  const body = withValues(withLinks(html), names)
   if (opening === '' && footer === '') return body
   const { start, end } = bodyOf(body)
   return body.slice(0, start) + opening + body.slice(start, end) + footer + body.slice(end)
 }
 
-export const textSource = modern
-
 /** The word in braces stands for the link: to the message as a page in the header, to unsubscribe in the footer. */
 export const headerSource = (header = '') =>
-  modern(header).replaceAll('{here}', '<a href="{{ mirror }}">here</a>')
+  withLinks(header).replaceAll('{here}', '<a href="{{ mirror }}">here</a>')
 export const footerSource = (footer = '') =>
-  modern(footer).replaceAll('{here}', '<a href="{{ unsubscribe }}">here</a>')
+  withLinks(footer).replaceAll('{here}', '<a href="{{ unsubscribe }}">here</a>')
 
 function previewOf(text: string): string {
   if (text === '') return ''

@@ -10,7 +10,14 @@ import { keepTotal, type Move, moveCampaign } from './queries.ts'
 import { countRecipients } from './recipients-queries.ts'
 import { countIn, lockWaiting } from './sending/campaign-queries.ts'
 import { tellGoesOn } from './sending/tell-interrupted.ts'
-import { countSendable, refuseUnfit, scheduleAt, sendNow, wrongState } from './start-campaign.ts'
+import {
+  countSendable,
+  refuseMarketing,
+  refuseUnfit,
+  scheduleAt,
+  sendNow,
+  wrongState,
+} from './start-campaign.ts'
 import { copyCampaign, holdCampaign, readCampaign, refOf } from './write-campaign.ts'
 
 const done: Record<Move, string> = {
@@ -46,6 +53,7 @@ async function countBefore(ctx: Ctx, id: number): Promise<void> {
 async function refuseUnfitToResume(ctx: Ctx, id: number): Promise<void> {
   const campaign = await holdCampaign(ctx, id)
   if (campaign.status !== 'suspended') return
+  refuseMarketing(ctx)
   if (campaign.frozen_at === null) await refuseUnfit(ctx, campaign)
   else refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
   await refuseUncountable(ctx, campaign)

@@ -14,12 +14,13 @@ import type { FetchAttachment } from '../transactional/v3/attachments.ts'
 import { params } from './api.v3.ts'
 import { move, moveByWord, statusWords } from './move-campaign.ts'
 import type { Move } from './queries.ts'
+import { marketingUnsupported } from './refusals.ts'
 import { type LinkSource, sendTest } from './send-test.ts'
 import { scheduleAt, sendNow } from './start-campaign.ts'
 import { holdCampaign, readCampaign } from './write-campaign.ts'
 
 const shared = { area: 'Campaigns', scope: 'email.send', params, status: 204, reply: Type.Null() } as const
-const starting = [notFound, templateInvalid, ...sendingRefusals]
+const starting = [notFound, marketingUnsupported, templateInvalid, ...sendingRefusals]
 
 function moving(path: string, to: Move, summary: string): Operation {
   return operation({

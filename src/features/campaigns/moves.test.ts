@@ -99,7 +99,8 @@ describe('sendNow', () => {
       return (await call(key, 'POST', `${base}/${id}/sendNow`, { confirm: true })).body.message
     }
     assert.match(await to(undefined), /no recipients/)
-    assert.match(await to({ listIds: [listId] }), /Nobody is on the lists/)
+    assert.match(await to({ listIds: [listId] }), /Nobody is on the lists.* campaign$/)
+    assert.match(await to({ listIds: [listId], exclusionListIds: [listId] }), /and not excluded by it$/)
   })
 
   test('twice at the same time starts once', async () => {
@@ -281,7 +282,7 @@ describe('campaign.send', () => {
       [{ ...inline, from: undefined }, 'from', 'missing_parameter'],
       [{ ...inline, html: undefined }, 'html', 'content_missing'],
       [{ ...inline, html: '' }, 'html', 'content_missing'],
-      [{ ...inline, html: 'short' }, 'html', 'invalid_parameter'],
+      [{ ...inline, html: 'x'.repeat(1_000_001) }, 'html', 'invalid_parameter'],
       [{ ...inline, html: '<p>{{ a | nofilter }}</p>' }, 'html', 'template_invalid'],
       [{ ...inline, html: undefined, template_id: 999_999 }, 'template_id', 'invalid_parameter'],
       [{ ...inline, scheduled_at: '2020-01-01T00:00:00Z' }, 'scheduled_at', 'invalid_parameter'],

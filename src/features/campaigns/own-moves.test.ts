@@ -89,6 +89,16 @@ async function addCounts(accountId: string, id: number): Promise<void> {
       values (${accountId}, '2026-11-01', ${id}, 0, '', '', ${name}, ${n})`)
 }
 
+test('campaign.send takes as little content as any message; the provider’s bound holds for its namespace', async () => {
+  const { key, listId } = await shop()
+  const html = '<p>Hi</p>'
+  const inline = { subject: 'Hi', from: 'a@shop.example', html, list_id: listId, confirm: true }
+  const sent = await call(key, 'POST', `${own}/send`, inline)
+  assert.equal(sent.status, 202, sent.text)
+  const refused = await call(key, 'POST', base, { name: 'N', subject: 'Hi', htmlContent: html })
+  assert.match(refused.body.message, /more than 10 and/)
+})
+
 describe('the moves of the own namespace', () => {
   test('interrupt, go on and end for good, and answer the same when they are repeated', async () => {
     const { id, post, is } = await scheduled()

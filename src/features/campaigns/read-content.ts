@@ -2,11 +2,11 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, storable } from '../../kernel/v3/lenient.ts'
-import { toFieldSource } from '../messages/templates/old-names.ts'
+import { toFieldSource, withLinks } from '../messages/templates/old-names.ts'
 import { findTemplate, type UsedTemplate } from '../transactional/template-queries.ts'
 import { refuseBadTemplate } from '../transactional/v3/render.ts'
 import type { CampaignBody } from './body.ts'
-import { escapedSource, footerSource, headerSource, textSource } from './campaign-source.ts'
+import { escapedSource, footerSource, headerSource } from './campaign-source.ts'
 import type { CampaignFields } from './queries.ts'
 
 // As the provider has them.
@@ -33,13 +33,21 @@ export async function templateOf(ctx: Ctx, templateId: number | null | undefined
   return found
 }
 
-export function htmlOf(body: CampaignBody, template: UsedTemplate | undefined): string | undefined {
-  const html = given(body.htmlContent) ?? template?.html
-  if (html === undefined) return undefined
-  const length = html.trim().length
-  if (length > tooShortHtml && length <= longestHtml) return storable(html)
+/** A rule of the compatible namespace alone: a sentence of two words is a campaign too. */
+export function refuseShortHtml({ htmlContent }: CampaignBody): void {
+  const html = given(htmlContent)
+  if (html === undefined || html.trim().length > tooShortHtml) return
   throw invalidParameter({
     message: `htmlContent must have more than ${tooShortHtml} and at most ${longestHtml} characters`,
+    param: 'htmlContent',
+  })
+}
+
+export function htmlOf(body: CampaignBody, template: UsedTemplate | undefined): string | undefined {
+  const html = given(body.htmlContent) ?? template?.html
+  if (html === undefined || html.trim().length <= longestHtml) return html && storable(html)
+  throw invalidParameter({
+    message: `htmlContent must have at most ${longestHtml} characters`,
     param: 'htmlContent',
   })
 }
@@ -48,7 +56,7 @@ export function htmlOf(body: CampaignBody, template: UsedTemplate | undefined): 
 export async function refuseBadTemplates(fields: CampaignFields): Promise<void> {
   const { ab_test, extras } = fields
   const html: [string, string | undefined][] = [
-    ['htmlContent', textSource(fields.html)],
+    ['htmlContent', withLinks(fields.html)],
     ['previewText', escapedSource(fields.preview_text)],
     ['header', headerSource(extras.header)],
     ['footer', footerSource(extras.footer)],
@@ -57,7 +65,7 @@ export async function refuseBadTemplates(fields: CampaignFields): Promise<void> 
     ['subject', fields.subject],
     ['subjectA', ab_test?.subjectA],
     ['subjectB', ab_test?.subjectB],
-    ['textContent', textSource(fields.text ?? '')],
+    ['textContent', withLinks(fields.text ?? '')],
     ['toField', toFieldSource(fields.to_field)],
     ['sender', fields.sender.name],
   ]

@@ -106,6 +106,22 @@ describe('the statistics of a campaign', () => {
     assert.equal((await call(key, 'GET', `${base}/${plain}/abTestCampaignResult`)).status, 400)
   })
 
+  test('judge an A/B test of too few for a rest by what it was to be judged by', async () => {
+    const { accountId, key } = await shop([])
+    const abTest = { abTesting: true, subjectA: 'One', subjectB: 'Two', splitRule: 10 }
+    const id = await create(key, { ...abTest, winnerCriteria: 'click', winnerDelay: 1 })
+    await put(id, 'sent')
+    for (const [variant, type] of [
+      ['A', 'open'],
+      ['B', 'click'],
+    ] as const) {
+      const message = await addMessage({ accountId, id, name: variant, status: 'delivered', variant })
+      await addEvent(accountId, message, type, { classification: 'human', url: 'https://shop.example' })
+    }
+    const { body } = await call(key, 'GET', `${base}/${id}/abTestCampaignResult`)
+    assert.deepEqual([body.winningVersion, body.winningCriteria], ['B', 'Click'])
+  })
+
   test('share bounces of an A/B test by what was sent, and the rest by who could read it', async () => {
     const { accountId, key } = await shop([])
     const id = await create(key, { abTesting: true, subjectA: 'One', subjectB: 'Two', splitRule: 50 })

@@ -2,16 +2,9 @@
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
 import { oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
-import { toFieldSource } from '../messages/templates/old-names.ts'
+import { type Names, toFieldSource, withLinks, withValues } from '../messages/templates/old-names.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import {
-  automaticFooter,
-  htmlSource,
-  type Names,
-  textSource,
-  withFooter,
-  withValues,
-} from './campaign-source.ts'
+import { automaticFooter, htmlSource, withFooter } from './campaign-source.ts'
 import type { Links } from './links.ts'
 import { tagLinks, type Utm, utmOf } from './utm.ts'
 
@@ -81,7 +74,7 @@ export function compileCampaign(campaign: CampaignContent, names: Names): Compil
       B: compileText(ab_test?.subjectB ?? subject),
     },
     html: compileTemplate(htmlSource(campaign, names), 'html'),
-    text: text === null ? undefined : compileText(textSource(text)),
+    text: text === null ? undefined : compileText(withLinks(text)),
     senderName: compileTemplate(sender.name ?? '', 'text'),
     toName: compileTemplate(toFieldSource(campaign.to_field), 'text'),
   }

@@ -46,6 +46,26 @@ describe('an interrupted campaign', () => {
       assert.deepEqual(await recipientsOf(one), ['anna@example.com', 'bob@example.com'])
   })
 
+  test('keeps its total when people go before they are written down; those are cancelled', async () => {
+    const { key, listId, id, post } = await ready()
+    for (const name of ['cleo', 'dora', 'emil']) await addContact(key, listId, name)
+    assert.equal((await post('sendNow', { confirm: true })).status, 204)
+    assert.equal((await post('pause')).status, 204)
+    assert.equal((await shown(key, id)).progress.total, 5)
+    await call(key, 'DELETE', '/v3/contacts/anna@example.com')
+    await call(key, 'POST', `/v3/contacts/lists/${listId}/contacts/remove`, { emails: ['bob@example.com'] })
+    await call(key, 'POST', '/api/v1/contacts/erase', { email: 'cleo@example.com', confirm: true })
+    assert.equal((await post('resume')).status, 204)
+    await run('freeze')
+    const { total, cancelled, queued } = (await shown(key, id)).progress
+    assert.deepEqual([total, cancelled, queued], [5, 3, 2])
+    assert.deepEqual(await recipientsOf(id), ['dora@example.com', 'emil@example.com'])
+    const listed = await call(key, 'GET', `${base}/${id}/recipients`)
+    assert.deepEqual([listed.body.count, listed.body.recipients.length], [2, 2])
+    const stats = await call(key, 'GET', `/api/v1/campaigns/${id}/stats`)
+    assert.equal(stats.body.recipients, 5)
+  })
+
   test('whose list is gone is given another, and goes to that as it is then', async () => {
     const { key, listId, id, post } = await ready()
     assert.equal((await post('sendNow', { confirm: true })).status, 204)

@@ -13,6 +13,7 @@ import type { CampaignRow, Status } from './campaign-row.ts'
 import { scheduleCampaign, startCampaign } from './queries.ts'
 import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
 import { countRecipients, type RecipientCounts } from './recipients-queries.ts'
+import { marketingUnsupported } from './refusals.ts'
 import { listsHint, refuseUnknownRecipients } from './refuse-unknown.ts'
 
 /** The present status is named, so that the caller knows what it can do instead. */
@@ -30,6 +31,7 @@ export async function refuseUnready(ctx: Ctx, campaign: CampaignRow, what: strin
 
 /** Refuses what could not be sent. */
 export async function refuseUnfit(ctx: Ctx, campaign: CampaignRow): Promise<void> {
+  refuseMarketing(ctx)
   refuseIncomplete(campaign)
   await refuseBadTemplates(campaign)
   refuseForeignSender(ctx.caller, domainOf(campaign.sender.email))
@@ -37,12 +39,20 @@ export async function refuseUnfit(ctx: Ctx, campaign: CampaignRow): Promise<void
   await refuseUnknownRecipients(ctx, campaign.recipients)
 }
 
+/** What a key in test mode sends is captured, whatever the upstream takes. */
+export function refuseMarketing({ takesMarketing, caller }: Ctx): void {
+  if (!takesMarketing && caller.mode === 'live') throw marketingUnsupported()
+}
+
 /** How many would get it; refuses when nobody would. */
 export async function countedRecipients(ctx: Ctx, campaign: CampaignRow): Promise<RecipientCounts> {
-  const counts = await countRecipients(ctx.db, ctx.caller.accountId, campaign.recipients)
+  const { recipients } = campaign
+  const counts = await countRecipients(ctx.db, ctx.caller.accountId, recipients)
   if (counts.total > 0) return counts
+  const { exclusionListIds = [], exclusionSegmentIds = [] } = recipients
+  const excludes = exclusionListIds.length + exclusionSegmentIds.length > 0
   throw invalidParameter({
-    message: 'Nobody is on the lists and segments of the campaign',
+    message: `Nobody is on the lists and segments of the campaign${excludes ? ' and not excluded by it' : ''}`,
     param: 'recipients',
     hint: listsHint,
   })

@@ -5,6 +5,7 @@ import { operationId } from '../../kernel/operation.ts'
 import { sql } from '../../kernel/sql.ts'
 import { raiseNotice } from '../accounts/notices/notices.ts'
 import { type Body, makeDomainApp } from '../domains/fixtures/app.ts'
+import { keepUpstreamState } from '../messages/upstream-state-queries.ts'
 import { diagnosing, env, type Finding } from './fixtures/diagnosing.ts'
 import { offered } from './requests.ts'
 
@@ -88,6 +89,32 @@ describe('content and set-up', () => {
     assert.deepEqual(held.evidence, { held: 1, reason: 'The upstream is full.' })
     assert.equal((await call('GET', held.proof.path)).body.data.length, 1)
   })
+})
+
+test('transport_failing: an upstream that takes nothing is told, at first as a warning', async () => {
+  const { call, find, must } = await setUp()
+  const said = 'cannot connect to relay.example:587'
+  const state = (failing: boolean, minutesAgo: number) =>
+    keepUpstreamState(db, 'smtp', {
+      failing,
+      since: new Date(clock.now.getTime() - minutesAgo * 60_000),
+      said: failing ? said : null,
+    })
+  await state(true, 5)
+  const begun = await must('transport_failing')
+  assert.deepEqual([begun.severity, begun.evidence.for_s, begun.evidence.said], ['warning', 300, said])
+  await state(false, 4)
+  assert.equal(await find('transport_failing'), undefined)
+  await state(true, 40)
+  const lasting = await must('transport_failing')
+  assert.deepEqual([lasting.severity, lasting.evidence.transport, lasting.action], ['critical', 'smtp', null])
+  assert.match(
+    lasting.message,
+    /^For 40 minutes the smtp transport .*: cannot connect to relay\.example:587$/,
+  )
+  const proof = await call('GET', lasting.proof.path)
+  assert.deepEqual([proof.status, proof.body.transport.state], [200, 'failing'])
+  await state(false, 0)
 })
 
 describe('the whole', () => {

@@ -104,28 +104,32 @@ export function listRunningCampaigns(db: Db, accountId: string, most: number) {
   )
 }
 
-export type Reply = { code: string | null; message: string; count: number }
+export type Reply = { class: string | null; code: string | null; message: string; count: number }
 
 const Replies = row<{ domain: string; replies: Reply[] }>({ domain: text, replies: json() })
 
-/** What servers of these domains said, among the newest failures of the account. */
-export function listReplies(db: Db, accountId: string, of: { domains: string[]; newest: number }) {
+type Asked = { domains: string[]; newest: number; since: string }
+
+/** What servers of these domains said since the day, among the newest failures of the account. */
+export function listReplies(db: Db, accountId: string, of: Asked) {
   return db.many(
     Replies,
     sql`
-    select domain, jsonb_agg(jsonb_build_object('code', code, 'message', message, 'count', n) order by n desc)
-           as replies
-      from (select split_part(recipient, '@', -1) as domain, last_error ->> 'enhanced_code' as code,
+    select domain, jsonb_agg(jsonb_build_object('class', class, 'code', code, 'message', message, 'count', n)
+                             order by n desc) as replies
+      from (select split_part(recipient, '@', -1) as domain, last_error ->> 'code' as class,
+                   last_error ->> 'enhanced_code' as code,
                    min(left(last_error ->> 'message', 300)) as message, count(*)::int as n
-              from (select recipient, last_error
+              from (select recipient, last_error, created_at
                       from messages
                      where account_id = ${accountId} and status = 'failed'
                      order by id desc
                      limit ${of.newest}) newest
              where split_part(recipient, '@', -1) = any(${of.domains}::text[])
                and last_error is not null
-             group by 1, 2
-             order by 4 desc
+               and created_at >= ${of.since}::date
+             group by 1, 2, 3
+             order by 5 desc
              limit 50) counted
      group by 1`,
   )

@@ -51,7 +51,36 @@ describe('reputation', () => {
        where account_id = ${accountId}`)
     const { severity, evidence } = await must('recipient_domain_blocks')
     assert.deepEqual([severity, evidence.recipient_domain, evidence.rate], ['critical', 'gmail.test', 0.12])
-    assert.deepEqual(evidence.replies, [{ code: '5.7.26', message: 'unauthenticated', count: 1 }])
+    assert.deepEqual(evidence.replies, [
+      { class: null, code: '5.7.26', message: 'unauthenticated', count: 1 },
+    ])
+  })
+
+  test('recipient_domain_blocks: mailboxes that are full do not count as refusals', async () => {
+    const { accountId, call, find, must } = await setUp()
+    await db.run(sql`
+      insert into domain_count_changes (account_id, day, recipient_domain, name, n)
+      values (${accountId}, ${today}::date, 'full.test', 'sent', 100),
+             (${accountId}, ${today}::date, 'full.test', 'soft_bounces', 8)`)
+    assert.equal((await must('recipient_domain_blocks')).evidence.refused, 8)
+    for (let n = 0; n < 4; n++)
+      await call('POST', '/api/v1/transactional/send', {
+        from: 'a@shop.example',
+        to: `ann${n}@full.test`,
+        subject: 'Hi',
+        text: 'Hi.',
+      })
+    await db.run(sql`
+      update messages
+         set status = 'failed',
+             last_error = '{"code": "mailbox_full", "enhanced_code": "4.2.2", "message": "over quota"}'
+       where account_id = ${accountId}`)
+    assert.equal(await find('recipient_domain_blocks'), undefined)
+    await db.run(sql`
+      insert into domain_count_changes (account_id, day, recipient_domain, name, n)
+      values (${accountId}, ${today}::date, 'full.test', 'soft_bounces', 2)`)
+    const { evidence } = await must('recipient_domain_blocks')
+    assert.deepEqual([evidence.refused, evidence.full_mailboxes, evidence.rate], [6, 4, 0.06])
   })
 
   test('campaign_hurts: interrupting it ends it', async () => {

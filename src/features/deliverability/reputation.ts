@@ -3,7 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { type Days, type DomainRow, readDomainRows } from '../messages/counts/queries.ts'
 import { type Counts, readCounts, readCountsBy } from '../messages/counts/read-counts.ts'
 import { type Finding, perCent, rateOf, severityOf, thresholds, windowDays, worst } from './finding.ts'
-import { listReplies, listRunningCampaigns } from './queries.ts'
+import { listReplies, listRunningCampaigns, type Reply } from './queries.ts'
 import { requestOf } from './requests.ts'
 
 const area = 'reputation'
@@ -60,43 +60,56 @@ function ofAccount(ctx: Ctx, days: Days, counts: Counts): Finding[] {
 const statistics = (ctx: Ctx, { first = '' }: Days) =>
   requestOf(ctx, 'stats.deliverability', { query: { since: first } })
 
-/** Soft bounces are refusals of us, not of the address: blocks, policies, limits. */
+type Refusing = { row: DomainRow; refused: number; full: number; replies: Reply[] }
+
+/** Soft bounces are refusals of us, not of the address: blocks, policies, limits. Mailboxes that are full are not. */
 async function ofRecipientDomains(ctx: Ctx, days: Days): Promise<Finding[]> {
   const { accountId } = ctx.caller
   const rows = await readDomainRows(ctx.db, accountId, days, mostDomains)
-  const refusing = rows.filter((one) => severityOf('blocks', one.soft_bounces, one.sent))
-  if (refusing.length === 0) return []
-  const domains = refusing.map(({ recipient_domain }) => recipient_domain)
-  const replies = await listReplies(ctx.db, accountId, { domains, newest: newestFailures })
-  const said = new Map(replies.map((one) => [one.domain, one.replies.slice(0, 3)]))
-  return refusing.map((one) => refusal(ctx, days, one, said.get(one.recipient_domain) ?? []))
+  const bouncing = rows.filter((one) => severityOf('blocks', one.soft_bounces, one.sent))
+  if (bouncing.length === 0) return []
+  const domains = bouncing.map(({ recipient_domain }) => recipient_domain)
+  const asked = { domains, newest: newestFailures, since: days.first ?? '-infinity' }
+  const found = await listReplies(ctx.db, accountId, asked)
+  const said = new Map(found.map((one) => [one.domain, one.replies]))
+  return bouncing.flatMap((row) => refusal(ctx, days, refusingOf(row, said.get(row.recipient_domain) ?? [])))
 }
 
-function refusal(ctx: Ctx, days: Days, row: DomainRow, replies: unknown[]): Finding {
-  const { recipient_domain, sent, soft_bounces, hard_bounces, complaints } = row
+function refusingOf(row: DomainRow, replies: Reply[]): Refusing {
+  const full = replies.reduce((n, one) => n + (one.class === 'mailbox_full' ? one.count : 0), 0)
+  return { row, replies, full, refused: Math.max(0, row.soft_bounces - full) }
+}
+
+function refusal(ctx: Ctx, days: Days, { row, refused, full, replies }: Refusing): Finding[] {
+  const { recipient_domain, sent, hard_bounces, complaints } = row
   const { warning, critical } = thresholds.blocks
-  return {
-    code: 'recipient_domain_blocks',
-    severity: severityOf('blocks', soft_bounces, sent) ?? 'warning',
-    area,
-    domain: null,
-    message:
-      `${recipient_domain} refused ${perCent(soft_bounces, sent)} of the messages of the last ${windowDays} days. ` +
-      'Its replies say why: mend authentication first, then send less until it takes mail again.',
-    evidence: {
-      recipient_domain,
-      sent,
-      refused: soft_bounces,
-      rate: rateOf(soft_bounces, sent),
-      hard_bounces,
-      complaints,
-      warning_at: warning,
-      critical_at: critical,
-      replies,
+  const severity = severityOf('blocks', refused, sent)
+  if (!severity) return []
+  return [
+    {
+      code: 'recipient_domain_blocks',
+      severity,
+      area,
+      domain: null,
+      message:
+        `${recipient_domain} refused ${perCent(refused, sent)} of the messages of the last ${windowDays} days. ` +
+        'Its replies say why: mend authentication first, then send less until it takes mail again.',
+      evidence: {
+        recipient_domain,
+        sent,
+        refused,
+        rate: rateOf(refused, sent),
+        full_mailboxes: full,
+        hard_bounces,
+        complaints,
+        warning_at: warning,
+        critical_at: critical,
+        replies: replies.slice(0, 3),
+      },
+      action: null,
+      proof: statistics(ctx, days),
     },
-    action: null,
-    proof: statistics(ctx, days),
-  }
+  ]
 }
 
 /** What does harm at this moment can be stopped at this moment. */

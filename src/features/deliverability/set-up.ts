@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { listNotices } from '../accounts/notices/queries.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import type { DomainState } from '../domains/domain-states.ts'
+import { findUpstreamState } from '../messages/upstream-state-queries.ts'
 import type { Finding } from './finding.ts'
 import { findWaiting, listBareCampaigns } from './queries.ts'
 import { requestOf } from './requests.ts'
@@ -19,6 +20,7 @@ export async function findSetUp(ctx: Ctx, around: Surroundings, domains: DomainS
   const verified = domains.filter(({ status }) => status === 'verified')
   return [
     ...captured(ctx, around),
+    ...(await failingTransport(ctx, around)),
     ...(await waiting(ctx)),
     ...(await bareCampaigns(ctx)),
     ...(await settings(ctx, around, verified)),
@@ -38,6 +40,34 @@ function captured(ctx: Ctx, { transportKind }: Surroundings): Finding[] {
         'Nothing leaves this machine: the transport is capture, which is for trying things out. ' +
         'Whoever runs the service sets POSTHORN_TRANSPORT to send for real.',
       evidence: { transport: 'capture' },
+      action: null,
+      proof: requestOf(ctx, 'health.get'),
+    },
+  ]
+}
+
+/** What waits for it is put off again and again, so that it is never late. */
+async function failingTransport(ctx: Ctx, { transportKind }: Surroundings): Promise<Finding[]> {
+  const transport = transportKind()
+  const found = transport === 'capture' ? undefined : await findUpstreamState(ctx.db, transport)
+  if (!found?.failing) return []
+  const forMs = ctx.now.getTime() - found.since.getTime()
+  return [
+    {
+      code: 'transport_failing',
+      severity: forMs > stuckAfterMs ? 'critical' : 'warning',
+      area,
+      domain: null,
+      message:
+        `For ${Math.max(0, Math.round(forMs / 60_000))} minutes the ${transport} transport has not taken messages; ` +
+        'they wait, and leave by themselves when it does. Whoever runs the service should see what it says: ' +
+        (found.said ?? 'nothing'),
+      evidence: {
+        transport,
+        since: found.since.toISOString(),
+        for_s: Math.max(0, Math.round(forMs / 1000)),
+        said: found.said,
+      },
       action: null,
       proof: requestOf(ctx, 'health.get'),
     },

@@ -78,6 +78,8 @@ test('names are brought into one form, and what is none is refused', async () =>
   const hint = async (domain: string) => (await app.declare(domain)).body.error.hint
   assert.match(await hint('https://shop.example/'), /without http/)
   assert.match(await hint('a_b.example'), /letters, digits and hyphens/)
+  assert.match(await hint('192.0.2.1'), /an address, not a name/)
+  assert.match(await hint(`${'a'.repeat(64)}.example.com`), /more than 63 characters/)
   assert.match(await hint('printer.local'), /No public resolver/)
   assert.match(await hint(long), /220 characters/)
   for (const domain of [null, 1, ['shop.example'], {}])

@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Dns, Identity } from '../../kernel/ports.ts'
 import { within } from '../../kernel/within.ts'
-import { raiseNotice, resolveNotice } from '../accounts/notices/notices.ts'
+import { keepNotice, raiseNotice, resolveNotice } from '../accounts/notices/notices.ts'
 import { applyReadings, isBrokenRecord, judge, nextCheckAt, type Verdict } from './judge.ts'
 import { listOwnKeys } from './key-queries.ts'
 import { type DomainRow, keyOf, type RecordState, type Subject } from './model.ts'
@@ -106,8 +106,13 @@ async function tellAccount(db: Db, needs: DomainNeeds, told: Told): Promise<void
     status: verdict.status,
     records: verdict.broken.map(({ role, host, known }) => ({ role, host, state: known })),
   }
-  await raiseNotice(db, { ...about, message: messageOf(told), details }, at)
-  if (isNewlyBroken(row, records, verdict)) await needs.onBroken?.(db, { accountId, domain, ...details, at })
+  const isNew = isNewlyBroken(row, records, verdict)
+  // What broke after the first has a notice of its own, which takes the place of that: its details name both.
+  if (isNew) await resolveNotice(db, about, at)
+  // An answer that failed says nothing: what was told before it stands.
+  const tell = records.some(({ state }) => state === 'unreadable') ? raiseNotice : keepNotice
+  await tell(db, { ...about, message: messageOf(told), details }, at)
+  if (isNew) await needs.onBroken?.(db, { accountId, domain, ...details, at })
 }
 
 function messageOf({ row: { domain, upstream }, records, verdict }: Told): string {

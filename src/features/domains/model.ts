@@ -28,6 +28,8 @@ export const keyOf = ({ role, type, host, value }: Wanted) => [role, type, host,
 export type Facts = {
   lookups?: number
   policy?: string | null
+  /** Terms that the SPF record should authorise and does not. */
+  absent?: string[]
   foundAt?: string | null
   alignment?: { dkim: 'r' | 's'; spf: 'r' | 's' }
   organisation?: string

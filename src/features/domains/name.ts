@@ -30,6 +30,9 @@ function hintFor(given: string): string {
   if (/[/:@?#]/.test(given)) return 'Give the name alone, without http://, path or mailbox.'
   if (notPublic.test(given) || !given.includes('.')) return 'No public resolver answers for this name.'
   if (given.length > longest) return `It may have ${longest} characters: records are published below it.`
+  if (/^[\d.]+$/.test(given)) return 'This is an address, not a name: mail is authenticated by name.'
+  if (given.split('.').some((label) => label.length > 63))
+    return 'No part of it may have more than 63 characters.'
   return 'A name has letters, digits and hyphens in its parts, no other characters such as _.'
 }
 

@@ -68,6 +68,33 @@ test('what breaks is told once, and the notice goes when it is mended', async ()
   assert.equal(told.length, 2)
 })
 
+test('the notice says what is broken now, not only what broke first', async () => {
+  const host = dkimName(await verified('worse.example'))
+  const kept = zone[host]
+  assert.ok(kept)
+  const told = async () => {
+    await app.verify('worse.example')
+    const open = await openNotices('worse.example')
+    assert.equal(open.length, 1)
+    const [{ id, message, details }] = open
+    return { id, message, status: details.status, roles: details.records.map(({ role }: Body) => role) }
+  }
+  delete zone['worse.example TXT']
+  const first = await told()
+  assert.deepEqual([first.status, first.roles], ['verified', ['spf']])
+  delete zone[host]
+  const second = await told()
+  assert.notEqual(second.id, first.id)
+  assert.deepEqual([second.status, second.roles], ['failed', ['dkim', 'spf']])
+  assert.match(second.message, /^The authentication of the domain worse\.example broke/)
+  zone[host] = 'fails'
+  assert.deepEqual(await told(), second, 'an outage changes nothing')
+  zone[host] = kept
+  const third = await told()
+  assert.deepEqual([third.id, third.status, third.roles], [second.id, 'verified', ['spf']])
+  assert.match(third.message, /^A record of the domain worse\.example broke/)
+})
+
 test('an outage of DNS breaks nothing', async () => {
   await verified('outage.example')
   const name = dkimName(await app.read('outage.example'))

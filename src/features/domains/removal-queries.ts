@@ -24,8 +24,8 @@ export type ClaimedRemoval = { domain: string; attempts: number; is_wanted: bool
 const Claimed = row<ClaimedRemoval>({ domain: text, attempts: int, is_wanted: bool })
 
 /** `is_wanted`: some account has declared it again meanwhile. */
-export function claimRemovals(db: Db, claim: { limit: number; leaseSeconds: number }) {
-  return db.many(
+export function claimRemoval(db: Db, leaseSeconds: number) {
+  return db.maybe(
     Claimed,
     sql`
     -- all accounts: the upstream's list is one for all of them
@@ -34,16 +34,17 @@ export function claimRemovals(db: Db, claim: { limit: number; leaseSeconds: numb
         from upstream_removals
        where due_at <= clock_timestamp()
        order by due_at
-       limit ${claim.limit}
+       limit 1
          for update skip locked)
     update upstream_removals u
-       set due_at = clock_timestamp() + make_interval(secs => ${claim.leaseSeconds}), attempts = u.attempts + 1
+       set due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = u.attempts + 1
       from picked p
      where u.domain = p.domain
     returning u.domain, u.attempts, exists (select 1 from domains d where d.domain = u.domain) as is_wanted`,
   )
 }
 
-export function deleteRemoval(db: Db, domain: string) {
-  return db.run(sql`delete from upstream_removals where domain = ${domain}`)
+/** Not what somebody asked for anew meanwhile, which counts from nought again. */
+export function deleteRemoval(db: Db, { domain, attempts }: ClaimedRemoval) {
+  return db.run(sql`delete from upstream_removals where domain = ${domain} and attempts = ${attempts}`)
 }

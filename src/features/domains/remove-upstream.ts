@@ -2,19 +2,24 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
-import { type ClaimedRemoval, claimRemovals, deleteRemoval } from './removal-queries.ts'
+import { type ClaimedRemoval, claimRemoval, deleteRemoval } from './removal-queries.ts'
 
 export type RemovalNeeds = { db: Db; log: Log; transport: Pick<Transport, 'removeIdentity'> }
 
 // Upstreams allow about one such call in a second.
-const batch = 20
+const mostInTurn = 20
 const leaseSeconds = 300
 const mostAttempts = 12
 
-/** Not to be called inside a transaction: it talks to the upstream. */
-export async function removeUpstream(needs: RemovalNeeds): Promise<void> {
-  for (const claimed of await claimRemovals(needs.db, { limit: batch, leaseSeconds })) {
-    if (await isDone(needs, claimed)) await deleteRemoval(needs.db, claimed.domain)
+/**
+ * Not to be called inside a transaction: it talks to the upstream. One by one: whether somebody has declared a domain
+ * again is asked just before.
+ */
+export async function removeUpstream(needs: RemovalNeeds, stopping?: AbortSignal): Promise<void> {
+  for (let i = 0; i < mostInTurn && !stopping?.aborted; i++) {
+    const claimed = await claimRemoval(needs.db, leaseSeconds)
+    if (!claimed) return
+    if (await isDone(needs, claimed)) await deleteRemoval(needs.db, claimed)
   }
 }
 

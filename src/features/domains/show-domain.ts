@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { hasDkim } from './judge.ts'
 import { type DomainRow, type RecordState, recordTypes, roles, states, statuses } from './model.ts'
-import { mergedSpf } from './wanted-records.ts'
+import { correctedSpf } from './reading/read-spf.ts'
 
 const Remark = closed({ code: Type.String(), message: Type.String() })
 const Found = Type.Array(Type.String(), { description: 'The records as they stand' })
@@ -88,10 +88,12 @@ export function showRecord(record: RecordState): Static<typeof Record> {
 }
 
 /** There may be one SPF record only: a second one must not be added. One that is shown cut off is left alone. */
-function toPaste({ role, state, found, value }: RecordState): string {
+function toPaste({ role, state, found, value, facts }: RecordState): string {
   const [only, ...others] = found
   const isWhole = only !== undefined && others.length === 0 && !only.endsWith('…')
-  return role === 'spf' && state === 'mismatch' && isWhole ? mergedSpf(only, value) : value
+  if (role !== 'spf' || state !== 'mismatch' || !isWhole) return value
+  // One that was read before the terms were kept gets all that are wanted.
+  return correctedSpf(only, facts.absent ?? value.split(' ').slice(1, -1))
 }
 
 function lastKnown({ known, knownAt }: RecordState) {

@@ -66,6 +66,25 @@ test('each wrong record is told for what it is', async () => {
   assert.ok(second.records.every(({ explanation }: Body) => explanation.length > 10))
 })
 
+test('the SPF value to paste is the one that the explanation names, and pasting it is enough', async () => {
+  app.publish((await declared('behind.example')).records)
+  for (const found of [
+    'v=spf1 -all include:spf.posthorn.example',
+    'v=spf1 ?include:spf.posthorn.example a:other.example ~all',
+    'v=spf1 -ip4:192.0.2.1 ~all',
+  ]) {
+    zone['behind.example TXT'] = [found]
+    const spf = recordOf(await app.verify('behind.example'), 'spf')
+    assert.equal(spf.state, 'mismatch', found)
+    assert.ok(
+      spf.explanation.endsWith(`Change the record to ${spf.value}`),
+      `${spf.explanation} ${spf.value}`,
+    )
+    zone['behind.example TXT'] = [spf.value]
+    assert.equal(recordOf(await app.verify('behind.example'), 'spf').state, 'ok', spf.value)
+  }
+})
+
 test('two accounts may declare a domain; it serves the one that can publish its record', async () => {
   const other = await app.makeAccount()
   const mine = await declared('shared.example')

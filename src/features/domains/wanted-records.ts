@@ -74,11 +74,3 @@ function withSplitNote(record: Wanted): Wanted {
     'which are read as one.'
   return { ...record, note: [record.note, split].filter(Boolean).join(' ') }
 }
-
-/** A domain has one SPF record: what is missing from the one that is there goes into it. */
-export function mergedSpf(found: string, wanted: string): string {
-  const [version = 'v=spf1', ...terms] = found.trim().split(/\s+/)
-  const own = wanted.split(' ').slice(1, -1)
-  const missing = own.filter((term) => !terms.some((there) => there.toLowerCase() === term.toLowerCase()))
-  return [version, ...missing, ...terms].join(' ')
-}

@@ -4,28 +4,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gather } from '../../kernel/gather.ts'
 import { newUuid } from '../../kernel/id.ts'
-import type { Log } from '../../kernel/log.ts'
-import type { Transport } from '../../kernel/ports.ts'
-import { isDatabaseDown } from '../../kernel/refusals.ts'
+import { isPassing } from '../../kernel/surely.ts'
+import { claimDue, releaseClaims } from './claim-queries.ts'
 import { openAhead } from './compose-ahead.ts'
-import { type ComposeNeeds, composeDue } from './compose-message.ts'
-import { claimDue, leaveQueue, loadDue, releaseClaims } from './delivery-queries.ts'
+import { leaveQueue, loadDue } from './delivery-queries.ts'
+import { compose, goesUpstream, type HandOverNeeds, handOver } from './hand-over.ts'
+import { openLeases } from './leases.ts'
 import { lanes, type Stream } from './model.ts'
-import { type CampaignMail, type HandedOver, settle } from './settle.ts'
-import { actOf, simulatedOutcome } from './simulator.ts'
+import { type HandedOver, settle } from './settle.ts'
 import { openPace, type Pace } from './upstream-rate.ts'
 import { openUpstreamState } from './upstream-state.ts'
 
-export type DeliveryNeeds = ComposeNeeds & {
-  log: Log
-  transport: Transport
-  /** For keys in test mode and for the simulator's addresses. */
-  capture: Transport
+export type DeliveryNeeds = HandOverNeeds & {
   retryFactor: number
   /** Long enough for the slowest upstream; a crashed worker's messages wait this long. */
   leaseSeconds: number
-  /** Absent where no campaign is sent. */
-  campaigns?: CampaignMail
 }
 
 export type Delivery = {
@@ -74,13 +67,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     waitMs: settleWaitMs,
   })
   const waiting: Due[] = []
+  const leases = openLeases(needs)
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : batch / 2
-  const composed = openAhead((due: Due) => compose(needs, due), {
-    isLight: ({ attachments }) => attachments === 0,
-    // Where the upstream signs there is little to do, and where it sets the pace there is time.
-    most: needs.pace || needs.transport.signs ? 0 : needs.transport.concurrency,
-  })
+  const composed = composingAhead(needs)
   let isStopping = false
   // No hand-over before this time: the upstream has just said that it takes nobody's mail.
   let pausedUntil = 0
@@ -157,9 +147,13 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const isLate = () => due.leaseEnds - performance.now() < leaseSeconds * 250
     const turn = needs.pace && goesUpstream(due) ? await needs.pace.turn(isLate) : 'go'
     if (turn === 'stopped') waiting.push(due)
-    if (turn !== 'go') return
-    const outcome = await handOver(needs, due, await composed.take(due))
-    if (goesUpstream(due)) needs.tellState(due.id, outcome)
+    if (turn === 'go') await leases.hold(due, () => send(due))
+  }
+
+  async function send(due: Due): Promise<void> {
+    const raw = await composed.take(due)
+    const outcome = await handOver(needs, due, raw)
+    if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
     if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
   }
@@ -174,19 +168,24 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   }
 
   async function giveBack(): Promise<void> {
-    const ids = waiting.splice(0).map(({ id }) => id)
-    if (ids.length > 0) await releaseClaims(needs.db, ids)
+    const claims = waiting.splice(0)
+    if (claims.length > 0) await releaseClaims(needs.db, claims)
   }
 
-  // While the database is away the slot stays taken: what a lost result sends twice is bounded by the slots.
+  const settleAlone = (one: HandedOver) => settle(needs, [one])
+
+  // While the database is away the slot stays taken: what a lost result sends twice is bounded by the slots. A result
+  // that cannot be written takes none of those with it that it was to be written with.
   async function record(handedOver: HandedOver): Promise<void> {
+    let write: (one: HandedOver) => Promise<unknown> = settleTogether
     for (;;) {
       try {
-        await settleTogether(handedOver)
+        await write(handedOver)
         return
       } catch (error) {
-        if (isStopping || !isDatabaseDown(error)) throw error
-        await sleep(idleMs)
+        if (isPassing(error) ? isStopping : write === settleAlone) throw error
+        if (isPassing(error)) await sleep(idleMs)
+        else write = settleAlone
       }
     }
   }
@@ -199,83 +198,22 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       wakeUp()
       await Promise.all(workers)
       await refilling
+      leases.stop()
       await giveBack()
     },
   }
+}
+
+function composingAhead(needs: LaneNeeds) {
+  return openAhead((due: Due) => compose(needs, due), {
+    isLight: ({ attachments }) => attachments === 0,
+    // Where the upstream signs there is little to do, and where it sets the pace there is time.
+    most: needs.pace || needs.transport.signs ? 0 : needs.transport.concurrency,
+  })
 }
 
 /** Not more than the upstream takes long before the lease ends. */
 async function claimLimit({ pace, leaseSeconds }: LaneNeeds): Promise<number> {
   const rate = pace ? await pace.perSecond() : null
   return rate === null ? batch : Math.min(batch, Math.max(1, Math.floor((rate * leaseSeconds) / 8)))
-}
-
-const isCaptured = ({ recipient, mode }: Due) => mode === 'test' || actOf(recipient) !== undefined
-
-const isWaiting = ({ status }: Due) => status === 'queued' || status === 'held'
-
-// Of a campaign's recipient: freezing fixed who they are, but not that they are still there.
-const isNobodys = ({ campaign_id, attributes }: Due) => campaign_id !== null && attributes === null
-
-const goesUpstream = (due: Due) =>
-  isWaiting(due) && due.suppressed === null && !isNobodys(due) && !isCaptured(due)
-
-const marketingRefused = {
-  kind: 'rejected',
-  smtpCode: null,
-  enhancedCode: '5.7.1',
-  message: 'The upstream takes transactional mail only: marketing mail needs another transport',
-} as const
-
-type Composed = Buffer | HandedOver['outcome']
-
-const transportOf = (needs: DeliveryNeeds, due: Due) => (isCaptured(due) ? needs.capture : needs.transport)
-
-async function handOver(needs: DeliveryNeeds, due: Due, raw: Composed): Promise<HandedOver['outcome']> {
-  if (!Buffer.isBuffer(raw)) return raw
-  const act = actOf(due.recipient)
-  const told = act && simulatedOutcome(act, due.attempts)
-  if (told && told.kind !== 'accepted') return told
-  return transportOf(needs, due).send({
-    id: due.id,
-    accountId: due.account_id,
-    envelopeFrom: due.sender,
-    recipient:
-      due.parts?.to.find(({ email }) => email.toLowerCase() === due.recipient)?.email ?? due.recipient,
-    raw,
-    stream: due.stream,
-  })
-}
-
-/** What goes over the wire, or why nothing does. */
-async function compose(needs: DeliveryNeeds, due: Due): Promise<Composed> {
-  if (!isWaiting(due)) return { kind: 'gone' }
-  if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
-  if (isNobodys(due)) return { kind: 'contact gone' }
-  const transport = transportOf(needs, due)
-  if (due.stream === 'marketing' && !transport.takesMarketing) return marketingRefused
-  return write(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
-}
-
-async function write(needs: DeliveryNeeds, due: Due, transport: Transport): Promise<Composed> {
-  if (due.campaign_id === null) return composeDue(needs, due, transport)
-  if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
-  const written = await needs.campaigns.write(due)
-  if (!written) return { kind: 'interrupted' }
-  due.renderedSubject = written.subject
-  // The simulator clicks on what the message holds.
-  if (actOf(due.recipient)) due.parts = written.parts
-  return composeDue(needs, due, transport, written)
-}
-
-/** A message that cannot be written down would come back at every lease for ever. Without the database, it waits. */
-function cannotCompose({ log }: DeliveryNeeds, due: Due, error: unknown): HandedOver['outcome'] {
-  if (isDatabaseDown(error)) throw error
-  log.error({ err: error, message: due.id }, 'a message could not be composed')
-  return {
-    kind: 'rejected',
-    smtpCode: null,
-    enhancedCode: '5.6.0',
-    message: 'The message could not be composed.',
-  }
 }

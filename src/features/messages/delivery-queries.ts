@@ -7,61 +7,6 @@ import { blockedDomain, blockedSender } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 
-export type ClaimedRow = {
-  message_id: string
-  account_id: string
-  attempts: number
-  /** Of a campaign's: when it was put into the queue. */
-  since: Date | null
-}
-
-const Claimed = row<ClaimedRow>({ message_id: text, account_id: text, attempts: int, since: maybe(time) })
-
-/**
- * Claims due rows, the same share of each account: a million of one account's messages do not delay another's.
- * The accounts are found by skipping through the index, so that the cost follows the number of accounts that wait,
- * not of messages. A claim moves due_at behind the lease; a worker that dies gives its rows back by that alone.
- */
-export function claimDue(db: Db, claim: { lane: number; limit: number; leaseSeconds: number }) {
-  return db.many(
-    Claimed,
-    sql`
-    -- all accounts: the worker serves them all
-    with recursive waiting (account_id) as (
-      (select account_id from delivery_queue where lane = ${claim.lane} order by account_id limit 1)
-      union all
-      select (select q.account_id
-                from delivery_queue q
-               where q.lane = ${claim.lane} and q.account_id > w.account_id
-               order by q.account_id
-               limit 1)
-        from waiting w
-       where w.account_id is not null
-    ), shares as (
-      select account_id, greatest(1, ${claim.limit}::int / count(*) over ())::int as share
-        from waiting
-       where account_id is not null
-    ), picked as (
-      select d.message_id
-        from shares s
-       cross join lateral (
-             select q.message_id
-               from delivery_queue q
-              where q.lane = ${claim.lane}
-                and q.account_id = s.account_id
-                and q.due_at <= clock_timestamp()
-              order by q.due_at
-              limit s.share
-                for update skip locked) d
-       limit ${claim.limit})
-    update delivery_queue q
-       set due_at = clock_timestamp() + make_interval(secs => ${claim.leaseSeconds}), attempts = q.attempts + 1
-      from picked p
-     where q.message_id = p.message_id
-    returning q.message_id, q.account_id, q.attempts, q.since`,
-  )
-}
-
 export type DueRow = {
   id: string
   account_id: string
@@ -201,6 +146,8 @@ export type Settled = {
   status: Status
   at: Date
   attempts: number
+  /** How many tries its row in the queue counted when it was claimed. */
+  claim: number
   error: LastError | null
   upstreamId: string | null
   /** When to try again; null: the message leaves the queue. */
@@ -240,24 +187,18 @@ export function leaveQueue(db: Runs, ids: string[]) {
     delete from delivery_queue where message_id = any(${ids}::uuid[])`)
 }
 
+/** Unless the lease was over and somebody else has it by now. */
 export function requeue(db: Runs, settled: Settled[]) {
+  const column = <K extends keyof Settled>(name: K) => settled.map((one) => one[name])
   return db.run(sql`
     -- all accounts: the worker serves them all
     update delivery_queue q
        set due_at = s.due_at, attempts = s.attempts
-      from unnest(${settled.map(({ id }) => id)}::uuid[], ${settled.map(({ dueAt }) => dueAt)}::timestamptz[],
-                  ${settled.map(({ attempts }) => attempts)}::int[])
-           as s (id, due_at, attempts)
-     where q.message_id = s.id`)
-}
-
-/** Claimed but not begun: free for any worker, and not counted as a try. */
-export function releaseClaims(db: Db, ids: string[]) {
-  return db.run(sql`
-    -- all accounts: the worker serves them all
-    update delivery_queue
-       set due_at = clock_timestamp(), attempts = attempts - 1
-     where message_id = any(${ids}::uuid[])`)
+      from unnest(${column('id')}::uuid[], ${column('dueAt')}::timestamptz[], ${column('attempts')}::int[],
+                  ${column('claim')}::int[])
+           as s (id, due_at, attempts, claim)
+     where q.message_id = s.id
+       and q.attempts = s.claim`)
 }
 
 export type NewEvent = {

@@ -10,7 +10,7 @@ export const feedbackUntrusted = refusal({
   code: 'feedback_untrusted',
   kind: 'forbidden',
   message: 'The notification is not proven to come from a topic of this service.',
-  hint: 'Topics whose notifications are taken are listed in POSTHORN_SNS_TOPICS.',
+  hint: 'Notifications are taken from the topics in POSTHORN_SNS_TOPICS, within an hour of their time.',
 })
 
 export const feedbackUnavailable = refusal({

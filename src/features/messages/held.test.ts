@@ -4,8 +4,10 @@ import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import { silentLog } from '../../kernel/log.ts'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
+import { SealFault } from '../../kernel/seal.ts'
 import { sql } from '../../kernel/sql.ts'
 import { captureTransport } from './capture.ts'
+import type { FindDkimKeys } from './compose-message.ts'
 import { startDelivery } from './deliver.ts'
 import { nextTry } from './model.ts'
 
@@ -40,7 +42,11 @@ function upstream(answer: (handover: Handover) => Outcome): Transport & { asked:
   }
 }
 
-function deliverThrough(transport: Transport, retryFactor: number) {
+function deliverThrough(
+  transport: Transport,
+  retryFactor: number,
+  findDkimKeys: FindDkimKeys = async () => [],
+) {
   const now = () => new Date()
   const engine = startDelivery({
     db,
@@ -50,7 +56,7 @@ function deliverThrough(transport: Transport, retryFactor: number) {
     capture: captureTransport(db, now),
     retryFactor,
     leaseSeconds: 60,
-    findDkimKeys: async () => [],
+    findDkimKeys,
     trackingOf: () => ({}),
   })
   let stopped: Promise<void> | undefined
@@ -62,8 +68,8 @@ function deliverThrough(transport: Transport, retryFactor: number) {
   return stop
 }
 
-async function send(to: string): Promise<string> {
-  const body = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hi.' }
+async function send(to: string, from = 'shop@example.com'): Promise<string> {
+  const body = { from, to, subject: 'Hello', text: 'Hi.' }
   const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
   assert.equal(status, 202)
   return sent.id
@@ -111,6 +117,23 @@ describe('an upstream that takes nobody’s mail', () => {
     await db.run(sql`delete from delivery_queue`)
   })
 
+  test('fails a message after a week, which counts against no recipient', async () => {
+    const id = await send('week@example.com')
+    await db.run(sql`
+      update messages
+         set created_at = now() - interval '8 days'
+       where account_id = ${app.accountId} and recipient = 'week@example.com'`)
+    const stop = deliverThrough(
+      upstream(() => paused),
+      0.001,
+    )
+    assert.equal((await reaches(id, 'failed')).last_error.code, 'retries_spent')
+    const counted = await db.run(sql`
+      select 1 from soft_bounces where account_id = ${app.accountId} and email = 'week@example.com'`)
+    assert.equal(counted, 0)
+    await stop()
+  })
+
   test('a message whose address became suppressed while it was held does not leave', async () => {
     let isPaused = true
     const transport = upstream(() => (isPaused ? paused : taken))
@@ -124,6 +147,25 @@ describe('an upstream that takes nobody’s mail', () => {
     assert.equal((await reaches(id, 'suppressed')).held_reason, null)
     await stop()
   })
+})
+
+test('a process without the key that seals secrets holds what it cannot sign, and sends the rest', async () => {
+  let isMissing = true
+  const transport = { ...upstream(() => taken), signs: false }
+  const stop = deliverThrough(transport, 0.0005, async (_account, domain) => {
+    if (domain === 'example.com' && isMissing) throw new SealFault('a secret was sealed with another key')
+    return []
+  })
+  const id = await send('unsigned@example.com')
+  const held = await reaches(id, 'held')
+  assert.match(held.held_reason, /^It cannot leave here: a secret was sealed with another key\. It leaves by/)
+  assert.deepEqual([held.attempts, transport.asked], [0, []])
+  const other = await send('other@example.com', 'shop@example.net')
+  await reaches(other, 'sent')
+  assert.equal((await read(id)).status, 'held')
+  isMissing = false
+  await reaches(id, 'sent')
+  await stop()
 })
 
 async function listed(status: string): Promise<string[]> {
@@ -156,6 +198,17 @@ describe('the next try', () => {
     about(5, waits(0, { attempts: 2 }))
     about(240, waits(0, { attempts: 99 }))
     assert.equal(tried(24 * hours, { attempts: 12 }), undefined)
+  })
+
+  test('is given up after as many tries where waits are shortened', () => {
+    const tries = (factor: number) => {
+      const next = (attempts: number) => tried(0, { attempts, factor })
+      return Array.from({ length: 50 }, (_, i) => i + 1).find((attempts) => !next(attempts))
+    }
+    assert.equal(tries(0.001), 12)
+    assert.equal(tries(1), undefined)
+    assert.notEqual(tried(0, { isTransport: true, attempts: 99, factor: 0.001 }), undefined)
+    assert.notEqual(tried(0, { askedMs: 600_000, attempts: 99, factor: 0.001 }), undefined)
   })
 
   test('is not before the time that the upstream asks for', () => {

@@ -57,8 +57,11 @@ export function insertMessages(db: Db, messages: NewMessage[]) {
         from given, json_array_elements_text(tags) with ordinality as t (tag, n)
        where t.n > 1 and t.tag <> tags ->> 0
       on conflict do nothing)
+    -- Claims go by the clock of the database: what has no time of its own does not wait where another clock is ahead.
     insert into delivery_queue (message_id, account_id, lane, due_at)
-    select id, "accountId", lane, coalesce("scheduledAt", "createdAt") from given where status = 'queued'`)
+    select id, "accountId", lane, coalesce("scheduledAt", least("createdAt", clock_timestamp()))
+      from given
+     where status = 'queued'`)
 }
 
 export type NewBody = {

@@ -36,7 +36,10 @@ export type Tried = {
   isTransport: boolean
   /** How long the upstream asks to wait. */
   askedMs: number
-  /** Shortens all waits, for tests. */
+  /**
+   * Shortens all waits, for tests. The day after which it is given up shrinks with them; the time that somebody has to
+   * act in, or the upstream to come back in, does not.
+   */
   factor: number
 }
 
@@ -51,16 +54,27 @@ export function nextTry({
   askedMs,
   factor,
 }: Tried): NextTry | undefined {
-  const age = now.getTime() - dueFrom.getTime()
-  const isHeld = askedMs >= holdAfterMs || (isTransport && age > giveUpAfterMs)
-  const minutes = retryMinutes[Math.min(attempts, retryMinutes.length) - 1] ?? 240
-  const usual = isTransport ? briefWaitMs : minutes * 60_000
+  const isForSomebody = askedMs >= holdAfterMs
+  const isShortened = factor < 1 && !isTransport && !isForSomebody
+  const age = Math.max(now.getTime() - dueFrom.getTime(), isShortened ? usualAgeMs(attempts) : 0)
+  const isHeld = isForSomebody || (isTransport && age > giveUpAfterMs)
+  const wait = Math.max(isTransport ? briefWaitMs : usualWaitMs(attempts), askedMs)
   // A tenth of jitter keeps messages deferred together from coming back together.
-  const delay = Math.max(usual, askedMs) * factor * (0.95 + Math.random() * 0.1)
+  const delay = wait * factor * (0.95 + Math.random() * 0.1)
   const latest = isTransport || isHeld ? giveUpHeldAfterMs : giveUpAfterMs
-  return age + delay > latest * Math.max(1, factor)
+  return age + (isShortened ? wait : delay) > latest * Math.max(1, factor)
     ? undefined
     : { at: new Date(now.getTime() + delay), isHeld }
+}
+
+const usualWaitMs = (attempts: number) =>
+  (retryMinutes[Math.min(attempts, retryMinutes.length) - 1] ?? 240) * 60_000
+
+/** How old a message is at this try when no wait is shortened. */
+function usualAgeMs(attempts: number): number {
+  let age = 0
+  for (let each = 1; each < attempts; each++) age += usualWaitMs(each)
+  return age
 }
 
 /** Of what a customer attaches to a message for its own use. */

@@ -124,11 +124,11 @@ const statusIs = (status: Status) => literalStatus[status]
 
 export type EventRow = { id: string; type: string; at: Date; data: Record<string, unknown> }
 
-const Event = row<EventRow>({ id: text, type: text, at: time, data: json() })
+export const EventShape = row<EventRow>({ id: text, type: text, at: time, data: json() })
 
 export function listEvents(db: Db, accountId: string, messageId: string) {
   return db.many(
-    Event,
+    EventShape,
     sql`
     select id, type, at, data
       from message_events

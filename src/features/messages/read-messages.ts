@@ -18,16 +18,16 @@ import {
 export type OtherMessages = {
   list(db: Db, accountId: string, filter: ListFilter): Promise<MessageRow[]>
   find(db: Db, accountId: string, id: string): Promise<MessageRow | undefined>
+  events(db: Db, accountId: string, id: string): Promise<EventRow[]>
 }
 
 export async function readMessage(others: OtherMessages, ctx: Ctx, shownId: string) {
   const { accountId } = ctx.caller
   const id = readId('msg', shownId)
-  const find = async (one: string) =>
-    (await findMessage(ctx.db, accountId, one)) ?? (await others.find(ctx.db, accountId, one))
-  const found = id === undefined ? undefined : await find(id)
+  const own = id === undefined ? undefined : await findMessage(ctx.db, accountId, id)
+  const found = own ?? (id === undefined ? undefined : await others.find(ctx.db, accountId, id))
   if (!found) throw notFound({ message: 'There is no message of that identifier.' })
-  const events = await listEvents(ctx.db, accountId, found.id)
+  const events = await (own ? listEvents : others.events)(ctx.db, accountId, found.id)
   const shown = events.filter(({ type }) => shownEvents.some((one) => one === type))
   return { ...showMessage(found), events: shown.map(showEvent) }
 }

@@ -162,12 +162,12 @@ test('marketing mail never goes to an upstream that forbids it', async () => {
   await db.run(sql`update messages set stream = 'marketing' where id = ${ref}`)
   await db.run(sql`update delivery_queue set lane = 1 where message_id = ${ref}`)
   const engine = runEngine({ takesMarketing: false })
-  const failed = await until(async () => {
+  const held = await until(async () => {
     const found = await read(id)
-    return found.status === 'failed' && found
-  }, 'the message to fail')
+    return found.status === 'held' && found
+  }, 'the message to be held')
   await engine.stop()
   assert.ok(!engine.sent.includes('g@reader.example'))
-  assert.match(failed.last_error.message, /transactional mail only/)
+  assert.match(held.held_reason, /^It cannot leave here: the upstream takes transactional mail only/)
   assert.equal(await suppressed('g@reader.example'), undefined)
 })

@@ -1,6 +1,7 @@
 // The result of hand-overs, recorded many at a time in one transaction.
 import type { Db } from '../../kernel/db.ts'
 import type { Outcome, Said } from '../../kernel/ports.ts'
+import { storable } from '../../kernel/v3/lenient.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
 import type { Sheets } from './compose-message.ts'
 import {
@@ -28,12 +29,16 @@ import {
 import { actOutActivity } from './simulate-activity.ts'
 import { type Act, actOf, simulated, simulatedVerdicts } from './simulator.ts'
 
+export type Unready = { kind: 'unready'; retryAfterMs: number } & Said
+
 export type HandedOver = {
   due: DueRow & { attempts: number; renderedSubject?: string }
   outcome:
     | Outcome
     | { kind: 'suppressed'; reason: string }
     | { kind: 'contact gone' | 'gone' | 'interrupted' }
+    /** Nothing of the message or the upstream: this installation lacks what it takes to write it. */
+    | Unready
   /** Made once: a result that is recorded again, because nobody heard the commit, is one event. */
   eventId: string
 }
@@ -45,6 +50,8 @@ export type Written = { parts: Parts; subject: string; files?: AttachmentRow[]; 
 export type CampaignMail = {
   /** What the recipient gets; nothing when the campaign is not being sent any more. */
   write(due: DueRow): Promise<Written | undefined>
+  /** Stops the campaign of one that the upstream does not take. */
+  forbid(due: DueRow): Promise<void>
   /** Takes those out of the queue whose campaign was interrupted, before anything else in the transaction. */
   interrupt(tx: Db, messageIds: string[]): Promise<void>
 }
@@ -69,11 +76,15 @@ type Result = Settled & { event?: NewEvent; bounce?: ReturnType<typeof classifyR
 export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<undefined[]> {
   const at = needs.now()
   const interrupted = all.flatMap(({ due, outcome }) => (outcome.kind === 'interrupted' ? due.id : []))
-  const handedOver = all.filter(({ outcome }) => outcome.kind !== 'interrupted')
+  // Whoever locks several messages locks them in the order of their ids.
+  const handedOver = all
+    .filter(({ outcome }) => outcome.kind !== 'interrupted')
+    .map((one) => ({ ...one, outcome: written(one.outcome) }))
+    .sort((one, other) => (one.due.id < other.due.id ? -1 : 1))
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (interrupted.length > 0) await needs.campaigns?.interrupt(tx, interrupted)
-    const following = handedOver.flatMap(({ due }, i) => followUp(needs, due, results[i]) ?? [])
+    const following = followUps(needs, handedOver, results)
     // Sent together, carried out one after the other; with the commit where nothing comes after them.
     await Promise.all(recorded(following.length > 0 ? tx : { run: tx.runLast }, handedOver, results))
     for (const follow of following) await follow(tx)
@@ -94,18 +105,22 @@ function recorded(tx: Runs, handedOver: HandedOver[], results: Result[]): Promis
   ]
 }
 
+/** What an upstream says can be anything, and the database takes neither NUL nor half a character. */
+function written(outcome: HandedOver['outcome']): HandedOver['outcome'] {
+  if (outcome.kind === 'accepted')
+    return {
+      ...outcome,
+      upstreamId: outcome.upstreamId && storable(outcome.upstreamId),
+      response: storable(outcome.response),
+    }
+  return 'message' in outcome ? { ...outcome, message: storable(outcome.message) } : outcome
+}
+
+const nothing = { error: null, upstreamId: null, dueAt: null, heldReason: null, subject: null }
+
 function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
   const { id, attempts } = due
-  const base = {
-    id,
-    at,
-    attempts,
-    error: null,
-    upstreamId: null,
-    dueAt: null,
-    heldReason: null,
-    subject: null,
-  }
+  const base = { ...nothing, id, at, attempts, claim: attempts }
   const event = (type: string, data: object): NewEvent => ({
     id: eventId,
     accountId: due.account_id,
@@ -145,7 +160,7 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
 type Base = Omit<Settled, 'status'>
 type Retry = {
   due: HandedOver['due']
-  outcome: Extract<Outcome, { kind: 'deferred' | 'uncertain' }>
+  outcome: Extract<Outcome, { kind: 'deferred' | 'uncertain' }> | Unready
   retryFactor: number
 }
 
@@ -155,7 +170,8 @@ function retried(
   event: (type: string, data: object) => NewEvent,
 ): Result {
   const verdict = classifyReply(outcome)
-  const isTransport = outcome.kind === 'deferred' && outcome.fault === 'transport'
+  const isTransport =
+    outcome.kind === 'unready' || (outcome.kind === 'deferred' && outcome.fault === 'transport')
   const next = nextTry({
     attempts: due.attempts,
     dueFrom: due.due_from,
@@ -171,7 +187,8 @@ function retried(
       status: 'failed',
       subject: due.renderedSubject ?? null,
       error,
-      bounce: verdict,
+      // A week without the upstream says nothing of the recipient.
+      bounce: isTransport ? { ...verdict, countsToLimit: false } : verdict,
       event: event('bounce', bounceData(outcome, verdict)),
     }
   }
@@ -182,13 +199,26 @@ function retried(
   return { ...waits, event: event('deferred', bounceData(outcome, verdict)) }
 }
 
-function heldBy({ isHeld, at }: NextTry, { message }: Said): Pick<Result, 'status' | 'heldReason'> {
+function heldBy(
+  { isHeld, at }: NextTry,
+  { kind, message }: Retry['outcome'],
+): Pick<Result, 'status' | 'heldReason'> {
   if (!isHeld) return { status: 'queued', heldReason: null }
+  const who = kind === 'unready' ? 'It cannot leave here' : 'The upstream does not take it'
   const releases = `It leaves by itself when this is repaired; the next try is at ${at.toISOString()}.`
   return {
     status: 'held',
-    heldReason: `The upstream does not take it: ${message.replace(/\.?$/, '.')} ${releases}`,
+    heldReason: `${who}: ${message.replace(/\.?$/, '.')} ${releases}`,
   }
+}
+
+/** In the order of recipients: two who suppress the same ones do not wait for each other. */
+function followUps(needs: SettleNeeds, handedOver: HandedOver[], results: Result[]) {
+  const named = handedOver.flatMap(({ due }, i) => {
+    const follow = followUp(needs, due, results[i])
+    return follow ? { name: `${due.account_id} ${due.recipient}`, follow } : []
+  })
+  return named.sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ follow }) => follow)
 }
 
 /** What comes after the hand-over itself: suppressions, and the events of upstreams that are ourselves. */

@@ -5,6 +5,7 @@ import { openBody, type Piece, pieceOf } from './mime/quoted-printable.ts'
 import { type Encoded, encodeText } from './mime/transfer.ts'
 import { refuseTooLarge } from './templates/engine.ts'
 import type { Environment, Gap, TemplatePart } from './templates/fast-path.ts'
+import { beginRendering } from './templates/work.ts'
 import { encoded, isLink, type Rewriting, rewriteHtml } from './tracking/rewrite.ts'
 import { scanTags } from './tracking/scan-html.ts'
 
@@ -90,6 +91,7 @@ function placesOf(marked: string, gaps: Gap[], rewriting?: Rewriting): Place[] {
 }
 
 function filled(places: Place[], environment: Environment, { click, pixelUrl }: Rewriting): Encoded {
+  beginRendering()
   const body = openBody()
   let characters = 0
   for (const place of places) {

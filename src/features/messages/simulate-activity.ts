@@ -4,6 +4,7 @@ import type { DueRow } from './delivery-queries.ts'
 import type { Act } from './simulator.ts'
 import { recordActivity, type Visit } from './tracking/record-activity.ts'
 import { linksOf } from './tracking/rewrite.ts'
+import { whatIsTracked } from './tracking/track-message.ts'
 
 const person =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
@@ -13,9 +14,13 @@ const laterMs = 60_000
 export async function actOutActivity(db: Db, due: DueRow, act: Act, at: Date): Promise<void> {
   const judgedAt = new Date(at.getTime() + laterMs)
   const visit: Visit = { ip: '127.0.0.1', userAgent: person, method: 'GET', headers: {}, at, judgedAt }
-  const open = (seen: Visit) => recordActivity(db, { kind: 'open', messageId: due.id }, seen)
-  const click = (seen: Visit) =>
-    recordActivity(db, { kind: 'click', messageId: due.id, url: firstLink(due) }, seen)
+  const { opens, clicks } = whatIsTracked(due)
+  const open = async (seen: Visit) => {
+    if (opens) await recordActivity(db, { kind: 'open', messageId: due.id }, seen)
+  }
+  const click = async (seen: Visit) => {
+    if (clicks) await recordActivity(db, { kind: 'click', messageId: due.id, url: firstLink(due) }, seen)
+  }
   switch (act) {
     case 'open':
       return open(visit)

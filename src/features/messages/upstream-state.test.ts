@@ -71,3 +71,20 @@ test('an upstream that puts off one message after the other is failing, until it
   await settled(ids[0] ?? '', ['sent'])
   await until(async () => (await transport()).state === 'ok' || undefined, 'the upstream to be known as well')
 })
+
+test('an upstream that does not know the sender condemns no recipient', async (t) => {
+  const server = await serve(t, {
+    on: (command) => (command.startsWith('MAIL') ? '550 5.1.1 User unknown' : undefined),
+  })
+  const refused = await makeApp({ deliver: true, env: { POSTHORN_TRANSPORT: `${server.url}?tls=off` } })
+  const { send, settled } = sendingWith(refused)
+  const { body } = await send({ to: 'anna@example.org' })
+  const { last_error, events } = await settled(body.id, ['failed'])
+  assert.equal(last_error.code, 'sender')
+  assert.deepEqual(
+    events.map(({ type, bounce_type }: { type: string; bounce_type: string }) => [type, bounce_type]),
+    [['bounce', 'soft']],
+  )
+  const { body: suppressions } = await refused.call('GET', '/api/v1/suppressions')
+  assert.deepEqual(suppressions.data, [])
+})

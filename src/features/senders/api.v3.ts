@@ -94,7 +94,7 @@ export const updateSenderV3 = (needs: CodeNeeds) =>
     http: 'PUT /v3/senders/{senderId}',
     summary: 'Change a sender',
     description:
-      'A new address, or the address of a sender that is not active, gets a new code; for a test key too.',
+      'An email that is new, or given again for a sender that is not active, gets a new code; for a test key too.',
     effect: 'irreversible',
     params,
     body: SenderBody,

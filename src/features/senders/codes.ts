@@ -13,6 +13,7 @@ import { readSettings } from '../accounts/settings/settings.ts'
 import { findDomains } from '../domains/domain-states.ts'
 import { queueMessages } from '../messages/queue-messages.ts'
 import { sealSecret, secretMark } from '../messages/sealed-secret.ts'
+import { codeValidMs } from '../messages/senders/queries.ts'
 import { countCode, listSenders, markProven, type SenderRef, storeCode, takeTry } from './queries.ts'
 
 export type CodeNeeds = { baseUrl: string; secretKeys: () => Promise<Buffer[]> }
@@ -21,15 +22,15 @@ export type CodeNeeds = { baseUrl: string; secretKeys: () => Promise<Buffer[]> }
 export const codeSubject = 'Your code to confirm a sender'
 
 const tries = 5
-const validMs = 24 * 3_600_000
 const mostADay = 5
+const dayMs = 24 * 3_600_000
 
 export async function mailCode(ctx: Ctx, needs: CodeNeeds, ref: SenderRef, email: string): Promise<void> {
   const { sent } = await countCode(ctx.db, email, dayOf(ctx.now))
   if (sent > mostADay)
     throw rateLimited({
       message: `${email} was sent ${mostADay} codes today; the next one can go tomorrow.`,
-      retryAfterSeconds: Math.ceil((validMs - (ctx.now.getTime() % validMs)) / 1000),
+      retryAfterSeconds: Math.ceil((dayMs - (ctx.now.getTime() % dayMs)) / 1000),
     })
   const code = String(randomInt(100_000, 1_000_000))
   const keys = await needs.secretKeys()
@@ -50,7 +51,7 @@ function hashesOf(secrets: Buffer[], { accountId, id }: SenderRef, code: string)
 
 /** Outside the transaction of the call: a try counts although the call is refused. */
 export async function checkCode(ctx: Ctx, needs: CodeNeeds, ref: SenderRef, code: string): Promise<void> {
-  const found = await takeTry(ctx.db, ref, new Date(ctx.now.getTime() - validMs))
+  const found = await takeTry(ctx.db, ref, new Date(ctx.now.getTime() - codeValidMs))
   const known = found?.code_hash
   const param = 'otp'
   if (!known) throw invalidParameter({ message: 'OTP code has expired', param })

@@ -72,14 +72,32 @@ describe('where the account asks for proven senders', () => {
       assert.deepEqual({ hint, action }, { hint: error.hint, action: error.action })
       return error
     }
+    const path = `/v3/senders/${unproven}`
+    const codeless = await wayOut('New@example.com')
+    const asked = { operation: 'sender.update', method: 'PUT', path, scope: 'domain.write' }
+    assert.deepEqual(codeless.action, { ...asked, body: { email: 'new@example.com' } })
+    assert.match(codeless.hint, /without a code to enter: this request mails one/)
+    assert.equal((await call('PUT', path, codeless.action.body)).status, 204)
     const waiting = await wayOut('New@example.com')
     assert.deepEqual(waiting.action, {
       operation: 'sender.validate',
       method: 'PUT',
-      path: `/v3/senders/${unproven}/validate`,
+      path: `${path}/validate`,
       scope: 'domain.write',
     })
     assert.match(waiting.hint, /waits for its code/)
+    const age = (days: number) =>
+      db.run(sql`
+      update senders set code_sent_at = now() - make_interval(days => ${days}) where account_id = ${accountId}`)
+    await age(1)
+    assert.equal((await wayOut('new@example.com')).action.operation, 'sender.update', 'it is too old')
+    await age(0)
+    for (let n = 0; n < 5; n++) await call('PUT', `${path}/validate`, { otp: 100_000 + n })
+    assert.equal(
+      (await wayOut('new@example.com')).action.operation,
+      'sender.update',
+      'it was tried too often',
+    )
     assert.equal((await wayOut('stranger@shop.lan')).action, undefined, 'no such domain can be declared')
     await insertDomain(db, { accountId, domain: 'example.com' }, 'token', new Date())
     for (const from of ['stranger@EXAMPLE.com', 'new@example.com']) {

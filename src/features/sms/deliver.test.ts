@@ -71,6 +71,13 @@ describe('between acceptance and hand-over', () => {
   })
 })
 
+test('words that the database does not take are kept without what it refuses', async () => {
+  const id = accepted(await send())
+  const worker = work(async () => ({ kind: 'failed', as: 'hard_bounce', message: 'no\0 such \ud83d number' }))
+  const found = await during(worker, () => app.becomes(id, 'failed'))
+  assert.deepEqual([found.last_error, worker.handed.length], ['no such \ufffd number', 1])
+})
+
 describe('tries', () => {
   test('follow the schedule of email and end after a day', async () => {
     const id = accepted(await send())

@@ -1,11 +1,10 @@
 // Delivery of SMS: claim, commit, talk to the upstream outside any transaction, record what it said. A place is free
 // again only when the result is committed, so a crash can double at most as many SMS as there are places.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../kernel/db.ts'
 import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { SmsTransport } from '../../kernel/ports.ts'
-import { isDatabaseDown } from '../../kernel/refusals.ts'
+import { surely } from '../../kernel/surely.ts'
 import { claimSms, type DueRow, releaseClaim } from './delivery-queries.ts'
 import { type HandedOver, type SmsResult, settle } from './settle.ts'
 import { windowAt } from './window.ts'
@@ -80,18 +79,12 @@ export function startSmsDelivery(needs: SmsDeliveryNeeds): SmsDelivery {
     pausedUntil = performance.now() + pauseMs * Math.min(1, needs.retryFactor)
   }
 
-  // While the database is away the place stays taken.
-  async function record(handedOver: HandedOver): Promise<void> {
-    for (;;) {
-      try {
-        await settle(needs, handedOver)
-        return
-      } catch (error) {
-        if (isStopping || !isDatabaseDown(error)) throw error
-        await sleep(idleMs)
-      }
-    }
-  }
+  // While the database is away, or others are in the way, the place stays taken.
+  const record = (handedOver: HandedOver) =>
+    surely(
+      () => settle(needs, handedOver),
+      () => isStopping,
+    )
 
   function idle(): Promise<void> {
     return new Promise((resolve) => {

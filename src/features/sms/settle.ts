@@ -1,6 +1,7 @@
 // The result of a hand-over, recorded in one transaction.
 import type { Db } from '../../kernel/db.ts'
 import type { SmsOutcome } from '../../kernel/ports.ts'
+import { storable } from '../../kernel/v3/lenient.ts'
 import { nextTry } from '../messages/model.ts'
 import { type DueRow, markEnded, markSent, markWaiting } from './delivery-queries.ts'
 import { insertEvent, markDelivered } from './event-queries.ts'
@@ -26,7 +27,8 @@ export type SettleNeeds = { db: Db; now: () => Date; retryFactor: number }
 
 export async function settle(needs: SettleNeeds, handedOver: HandedOver): Promise<void> {
   const at = needs.now()
-  const { due, result } = handedOver
+  const { due } = handedOver
+  const result = written(handedOver.result)
   await needs.db.transaction(async (tx) => {
     switch (result.kind) {
       case 'accepted':
@@ -44,6 +46,10 @@ export async function settle(needs: SettleNeeds, handedOver: HandedOver): Promis
     }
   })
 }
+
+/** What an upstream says can be anything; what the database does not take would be sent again for ever. */
+const written = (result: SmsResult): SmsResult =>
+  'message' in result ? { ...result, message: storable(result.message) } : result
 
 const refOf = ({ due }: HandedOver) => ({ accountId: due.account_id, id: due.id })
 

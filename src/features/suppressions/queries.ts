@@ -144,6 +144,36 @@ export function insertSuppressions(db: Db, suppressions: NewSuppression[]) {
     on conflict (account_id, email) do nothing`)
 }
 
+/**
+ * Whether one may be written to is part of a contact, for those who ask which changed since when. Before the
+ * suppressions themselves: who writes both begins with the contact. One that was changed in the same act is left.
+ */
+export function touchUnsuppressed(db: Db, refs: SuppressionRef[], at: Date) {
+  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  return db.run(sql`
+    update contacts c
+       set modified_at = greatest(c.modified_at, clock_timestamp())
+      from (select *
+              from unnest(${accounts}::bigint[], ${emails}::text[]) as n (account_id, email)
+            offset 0) r
+     where c.account_id = r.account_id
+       and c.email = r.email
+       and c.modified_at <> ${at}
+       and not exists (select 1 from suppressions s where s.account_id = r.account_id and s.email = r.email)`)
+}
+
+/** The same, before one of these reasons is lifted. */
+export function touchSuppressed(db: Db, { accountId, email }: SuppressionRef, of: readonly Reason[]) {
+  return db.run(sql`
+    update contacts
+       set modified_at = greatest(modified_at, clock_timestamp())
+     where account_id = ${accountId}
+       and email = ${email}
+       and exists (select 1
+                     from suppressions s
+                    where s.account_id = ${accountId} and s.email = ${email} and s.reason = any(${of}::text[]))`)
+}
+
 /** What is about a person and not about a mailbox. */
 const ofPerson: readonly Reason[] = ['unsubscribe', 'manual', 'complaint']
 
@@ -201,7 +231,12 @@ export function liftSuppressions(db: Db, accountId: string, { email, since, unti
          ${when(email, (one) => sql`and email = ${one}`)}
          ${when(since, (at) => sql`and created_at >= ${at}`)}
          ${when(until, (at) => sql`and created_at < ${at}`)}
-      returning email)
+      returning email),
+    touched as (
+      update contacts c
+         set modified_at = greatest(c.modified_at, clock_timestamp())
+        from lifted l
+       where c.account_id = ${accountId} and c.email = l.email)
     insert into upstream_unsuppressions (email, due_at)
     select email, clock_timestamp() from lifted order by email
     on conflict (email) do update set due_at = excluded.due_at, attempts = 0`)

@@ -11,6 +11,8 @@ import {
   liftSuppressions,
   listSuppressions,
   type SuppressionRef,
+  touchSuppressed,
+  touchUnsuppressed,
 } from './queries.ts'
 import { queueUnsuppression } from './upstream-queries.ts'
 
@@ -33,7 +35,8 @@ export async function suppress(db: Db, ref: SuppressionRef, why: Why): Promise<b
   return (await suppressAll(db, [ref], why)) > 0
 }
 
-export function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Promise<number> {
+export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Promise<number> {
+  await touchUnsuppressed(db, refs, why.at)
   return insertSuppressions(
     db,
     refs.map(({ accountId, email }) => ({ id: newUuid(), accountId, email, ...why })),
@@ -59,6 +62,7 @@ export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
 
 /** Takes an address off the list, upstream too; of these reasons only, or whatever the reason. */
 export async function lift(db: Db, ref: SuppressionRef, of: readonly Reason[] = reasons): Promise<boolean> {
+  await touchSuppressed(db, ref, of)
   if ((await deleteSuppression(db, ref, of)) === 0) return false
   await queueUnsuppression(db, ref.email)
   return true

@@ -2,19 +2,24 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
-import { type ClaimedUnsuppression, claimUnsuppressions, deleteUnsuppression } from './upstream-queries.ts'
+import { type ClaimedUnsuppression, claimUnsuppression, deleteUnsuppression } from './upstream-queries.ts'
 
 export type UnsuppressNeeds = { db: Db; log: Log; transport: Pick<Transport, 'unsuppress'> }
 
 // Upstreams allow about one such call in a second.
-const batch = 20
+const mostInTurn = 20
 const leaseSeconds = 300
 const mostAttempts = 12
 
-/** Not to be called inside a transaction: it talks to the upstream. */
-export async function unsuppressUpstream(needs: UnsuppressNeeds): Promise<void> {
-  for (const claimed of await claimUnsuppressions(needs.db, { limit: batch, leaseSeconds })) {
-    if (await isDone(needs, claimed)) await deleteUnsuppression(needs.db, claimed.email)
+/**
+ * Not to be called inside a transaction: it talks to the upstream. One by one: whether an address is still wanted there
+ * is asked just before.
+ */
+export async function unsuppressUpstream(needs: UnsuppressNeeds, stopping?: AbortSignal): Promise<void> {
+  for (let i = 0; i < mostInTurn && !stopping?.aborted; i++) {
+    const claimed = await claimUnsuppression(needs.db, leaseSeconds)
+    if (!claimed) return
+    if (await isDone(needs, claimed)) await deleteUnsuppression(needs.db, claimed)
   }
 }
 

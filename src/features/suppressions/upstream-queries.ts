@@ -14,8 +14,8 @@ export type ClaimedUnsuppression = { email: string; attempts: number; is_wanted:
 const Claimed = row<ClaimedUnsuppression>({ email: text, attempts: int, is_wanted: bool })
 
 /** `is_wanted`: some account has the address suppressed, so that the upstream's entry does no harm. */
-export function claimUnsuppressions(db: Db, claim: { limit: number; leaseSeconds: number }) {
-  return db.many(
+export function claimUnsuppression(db: Db, leaseSeconds: number) {
+  return db.maybe(
     Claimed,
     sql`
     -- all accounts: the upstream's list is one for all of them
@@ -24,16 +24,17 @@ export function claimUnsuppressions(db: Db, claim: { limit: number; leaseSeconds
         from upstream_unsuppressions
        where due_at <= clock_timestamp()
        order by due_at
-       limit ${claim.limit}
+       limit 1
          for update skip locked)
     update upstream_unsuppressions u
-       set due_at = clock_timestamp() + make_interval(secs => ${claim.leaseSeconds}), attempts = u.attempts + 1
+       set due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = u.attempts + 1
       from picked p
      where u.email = p.email
     returning u.email, u.attempts, exists (select 1 from suppressions s where s.email = u.email) as is_wanted`,
   )
 }
 
-export function deleteUnsuppression(db: Db, email: string) {
-  return db.run(sql`delete from upstream_unsuppressions where email = ${email}`)
+/** Not what somebody asked for anew meanwhile, which counts from nought again. */
+export function deleteUnsuppression(db: Db, { email, attempts }: ClaimedUnsuppression) {
+  return db.run(sql`delete from upstream_unsuppressions where email = ${email} and attempts = ${attempts}`)
 }

@@ -10,6 +10,7 @@ import { missingVariables, templateCache } from '../messages/templates/compile.t
 import { linksOf } from '../messages/tracking/rewrite.ts'
 import { contactScope } from './contact-scope.ts'
 import type { Looked } from './find-blocking.ts'
+import { mailboxProviders } from './mailbox-providers.ts'
 import type { SendDraft } from './send-request.ts'
 import { aboutSender, type DnsNeeds, says } from './sender-warnings.ts'
 import { type Warning, warnIf } from './warning.ts'
@@ -48,31 +49,11 @@ const roles = new Set([
   'support',
   'webmaster',
 ])
-const commonDomains = [
-  'gmail.com',
-  'googlemail.com',
-  'yahoo.com',
-  'yahoo.fr',
-  'outlook.com',
-  'outlook.fr',
-  'hotmail.com',
-  'hotmail.fr',
-  'live.com',
-  'live.fr',
-  'icloud.com',
-  'orange.fr',
-  'wanadoo.fr',
-  'free.fr',
-  'sfr.fr',
-  'laposte.net',
-  'gmx.de',
-  'web.de',
-]
 
 function aboutRecipient({ recipient }: Looked): Warning[] {
   if (!recipient) return []
   const [domain, local] = [domainOf(recipient.email), recipient.email.split('@')[0]?.toLowerCase() ?? '']
-  const meant = commonDomains.includes(domain) ? undefined : nearest(domain, commonDomains)
+  const meant = mailboxProviders.includes(domain) ? undefined : nearest(domain, mailboxProviders)
   const param = 'to'
   return [
     ...warnIf(roles.has(local), 'role_address', `${local}@ is usually read by several people.`, { param }),
@@ -104,10 +85,23 @@ const longestSubject = 78
 const clippedBytes = 102_400
 const bulkTag = /newsletter|promo|marketing|campaign|digest/i
 
+const isShort = (link: string) => {
+  const [, host = ''] = /^https?:\/\/(?:www\.)?([^/?#:]+)/i.exec(link) ?? []
+  return shorteners.has(host.toLowerCase())
+}
+// Mail programs make links of them.
+const bareLinks = (text: string) => text.match(/\bhttps?:\/\/[a-z0-9.-]*[a-z0-9]/gi) ?? []
+
+/** The part that links through a shortener. */
+function shortenedIn(html: string, text: string): 'html' | 'text' | undefined {
+  if ([...linksOf(html), ...bareLinks(html)].some(isShort)) return 'html'
+  return bareLinks(text).some(isShort) ? 'text' : undefined
+}
+
 function aboutContent(body: SendDraft, { rendered }: Looked, size: number): Warning[] {
   if (!rendered) return []
   const html = rendered.html ?? ''
-  const shortened = linksOf(html).find((link) => shorteners.has(new URL(link).hostname.replace(/^www\./, '')))
+  const shortened = shortenedIn(html, rendered.text ?? '')
   const isImageOnly = /<img\b/i.test(html) && textAround(html).replaceAll(/&nbsp;|\s/g, '').length < 20
   const headers = Object.keys(body.headers ?? {}).map((name) => name.toLowerCase())
   const isBulk = bulkTag.test(body.tag ?? '') && !headers.includes('list-unsubscribe')
@@ -122,7 +116,7 @@ function aboutContent(body: SendDraft, { rendered }: Looked, size: number): Warn
       shortened !== undefined,
       'link_shortener',
       'Links through shorteners are often taken for spam.',
-      { param: 'html' },
+      { param: shortened },
     ),
     ...warnIf(isImageOnly, 'image_only', 'The body is an image with next to no text.', { param: 'html' }),
     ...warnIf(

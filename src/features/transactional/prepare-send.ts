@@ -19,7 +19,8 @@ import { type AttachedFiles, filesFor } from './attached-file.ts'
 import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
 import type { SendDraft, SendRequest } from './send-request.ts'
-import { findTemplate, type UsedTemplate } from './template-queries.ts'
+import { storedTemplate } from './stored-template.ts'
+import type { UsedTemplate } from './template-queries.ts'
 import { renderName } from './v3/render.ts'
 
 const compiled = templateCache({ max: 500 })
@@ -156,7 +157,7 @@ function readRecipient(to: SendDraft['to']): Address {
 
 export async function usedTemplate(ctx: Ctx, { template_id }: SendDraft): Promise<UsedTemplate | undefined> {
   if (template_id === undefined) return undefined
-  const found = await findTemplate(ctx.db, ctx.caller.accountId, template_id)
+  const found = await storedTemplate(ctx.db, ctx.caller.accountId, template_id)
   const param = 'template_id'
   if (!found) throw templateInvalid({ message: `There is no template ${template_id}.`, param })
   if (!found.is_active) throw templateInvalid({ message: `Template ${template_id} is not active.`, param })

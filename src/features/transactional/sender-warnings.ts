@@ -12,6 +12,7 @@ import { readSpf } from '../domains/reading/read-spf.ts'
 import type { State } from '../domains/reading/reading.ts'
 import type { SpfSetting } from '../domains/wanted-records.ts'
 import type { Looked } from './find-blocking.ts'
+import { mailboxProviders } from './mailbox-providers.ts'
 import { type Warning, warnIf } from './warning.ts'
 
 const param = 'from'
@@ -23,8 +24,17 @@ export async function aboutSender(ctx: Ctx, needs: DnsNeeds, { from }: Looked): 
   if (!from) return []
   const domain = domainOf(from.email)
   const state = await findDomainState(ctx.db, ctx.caller.accountId, domain)
-  return state ? ofDeclared(state) : ofUndeclared(needs, domain)
+  if (state) return ofDeclared(state)
+  return mailboxProviders.includes(domain) ? [ofProvider(domain)] : ofUndeclared(needs, domain)
 }
+
+/** Not for anybody to declare here. */
+const ofProvider = (domain: string): Warning => ({
+  code: 'domain_not_authenticated',
+  message: `${domain} belongs to its provider, and only mail from there is signed for it: others refuse the rest.`,
+  param,
+  hint: 'Send from a domain of your own, and name this address in reply_to.',
+})
 
 /** What the diagnosis calls critical is one warning; of what it calls info nothing is said. */
 function ofDeclared(state: DomainState): Warning[] {

@@ -169,6 +169,10 @@ describe('a dry run', () => {
     assert.deepEqual(await found({ html: '<a href="https://bit.ly/x">some words to read</a>' }), [
       'link_shortener',
     ])
+    assert.deepEqual(await found({ html: '<p>some words, see http://www.BIT.ly/x</p>' }), ['link_shortener'])
+    const written = await validate({ text: 'See https://bit.ly/x, or ask us.' })
+    assert.deepEqual([written.warnings.length, written.warnings[0]?.param], [1, 'text'])
+    assert.deepEqual(await found({ text: 'See https://notbit.ly and https://bit.ly.example.' }), [])
     assert.deepEqual(await found({ html: '<img src="https://example.com/x.png">' }), ['image_only'])
     assert.deepEqual(await found({ subject: 'x'.repeat(90) }), ['subject_too_long'])
     assert.deepEqual(await found({ text: 'x'.repeat(110_000) }), ['message_clipped'])
@@ -201,6 +205,8 @@ describe('a dry run', () => {
     const { message, action } = await explained('twice.example')
     assert.match(message, /is not declared.*2 SPF records/)
     assert.equal((await app.call(action.method, action.path, action)).status, 201)
+    const ofProvider = await explained('gmail.com')
+    assert.deepEqual([ofProvider.action, /reply_to/.test(ofProvider.hint)], [undefined, true])
     zone['_dmarc.strict.example TXT'] = ['v=DMARC1; p=reject']
     assert.match((await explained('strict.example')).message, /DMARC policy is reject/)
   })

@@ -97,7 +97,7 @@ const jitter = 0.1
 export function triedOf(
   { retryFactor }: Pick<Call, 'retryFactor'>,
   queued: QueuedRow,
-  { at, isTaken, statusCode, answer, error, askedMs }: Outcome,
+  { at, isTaken, statusCode, answer, error, askedMs, tookMs }: Outcome,
 ): Tried {
   const attempts = queued.attempts + 1
   const delay = isTaken || statusCode === 410 ? undefined : delays[attempts - 1]
@@ -109,7 +109,8 @@ export function triedOf(
     attempts,
     at,
     isDelivered: isTaken,
-    dueAt: delay === undefined ? null : new Date(at.getTime() + waitMs),
+    // From its end: a call that ran into the time limit is not made again at once.
+    dueAt: delay === undefined ? null : new Date(at.getTime() + tookMs + waitMs),
     statusCode,
     answer,
     error,

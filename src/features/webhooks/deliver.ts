@@ -5,7 +5,7 @@ import type { Db } from '../../kernel/db.ts'
 import { gather } from '../../kernel/gather.ts'
 import { newUuid } from '../../kernel/id.ts'
 import type { Log } from '../../kernel/log.ts'
-import { isDatabaseDown } from '../../kernel/refusals.ts'
+import { surely } from '../../kernel/surely.ts'
 import { defaults } from '../accounts/settings/settings.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import { mirrorUrl } from '../messages/mirror-link.ts'
@@ -128,27 +128,17 @@ function startLane(needs: WebhookDeliveryNeeds, inTrouble: boolean, most: number
     try {
       const isOver = () => isStopping || running.size >= most
       const state = { isOver, isStopping: () => isStopping, isCutOff: () => isCutOff }
-      const record = (tried: Tried[]) => surely(() => recordCalls(needs.quick, tried))
+      const record = (tried: Tried[]) => keep(() => recordCalls(needs.quick, tried))
       const sent = await takeTurn(needs, claimed, { ...state, record })
-      await surely(() => end({ turn: claimed.turn, sent }))
+      await keep(() => end({ turn: claimed.turn, sent }))
     } catch (error) {
       // The lease gives it back.
       needs.log.error({ err: error, webhook: claimed.turn.id }, 'a turn of a webhook failed')
     }
   }
 
-  // While the database is away the turn is kept: what it has sent would be sent again.
-  async function surely(write: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await write()
-        return
-      } catch (error) {
-        if (isStopping || !isDatabaseDown(error)) throw error
-        await sleep(idleMs)
-      }
-    }
-  }
+  // While the database is away, or others are in the way, the turn is kept: what it has sent would be sent again.
+  const keep = (write: () => Promise<unknown>) => surely(write, () => isStopping)
 
   async function loop(): Promise<void> {
     while (!isStopping) {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { until } from '../../../test/until.ts'
 import { runOnce } from '../../kernel/job.ts'
+import { sql } from '../../kernel/sql.ts'
 import { callTimeoutMs } from './call.ts'
-import { app, clock, db, event, makeMessage, now, shop, tell } from './fixtures/app.ts'
+import { app, clock, db, env, event, makeMessage, now, shop, tell } from './fixtures/app.ts'
 import { openReceiver, signatureBy, verify } from './fixtures/receiver.ts'
 import { webhookJobs } from './jobs.ts'
 
@@ -53,6 +54,38 @@ describe('a call', () => {
     // 5 s and 5 min, a hundred times faster.
     const [one, two, three] = receiver.got.map(({ at }) => at)
     assert.ok(Number(two) - Number(one) >= 50 && Number(three) - Number(two) >= 3_000)
+  })
+
+  test('that was made is recorded although somebody else was in the way, and not made again', async () => {
+    const receiver = await openReceiver()
+    const { accountId, delivered } = await shop(receiver.url)
+    await db.run(sql`create sequence records`)
+    await db.run(sql`
+      create function in_the_way() returns trigger language plpgsql as $$
+      begin
+        if nextval('records') = 1 then raise exception using errcode = '40P01', message = 'deadlock'; end if;
+        return old;
+      end $$`)
+    await db.run(sql`
+      create trigger in_the_way before delete on webhook_queue for each row execute function in_the_way()`)
+    await event(accountId)
+    await delivered(1)
+    await db.run(sql`drop function in_the_way cascade`)
+    assert.equal(receiver.got.length, 1)
+  })
+
+  test('that ran into the time limit is made again after the wait, not at once', async () => {
+    const receiver = await openReceiver(() => {})
+    const { accountId, deliveries } = await shop(receiver.url)
+    await event(accountId)
+    const [waiting] = await until(async () => {
+      const found = await deliveries('?status=pending')
+      return found[0]?.attempts > 0 && found
+    }, 'an attempt to be recorded')
+    const tookMs = callTimeoutMs(Number(env.POSTHORN_LEASE_SECONDS))
+    assert.match(waiting.error, new RegExp(`took longer than ${tookMs} ms`))
+    const afterMs = Date.parse(waiting.nextAttemptAt) - Date.parse(waiting.attemptedAt)
+    assert.ok(afterMs >= tookMs + 50, `${afterMs}`)
   })
 
   test('is signed by the secrets that were replaced too, for a day', async () => {

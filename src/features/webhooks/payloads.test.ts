@@ -216,6 +216,7 @@ test('a suppressed recipient, an address that cannot exist, an unsubscription, a
   // Accepted, and so told of, although it goes nowhere.
   assert.equal(receiver.got[0]?.body.email, blocked.email)
   assert.equal(receiver.got[0]?.body.event, 'request')
+  assert.ok(receiver.got[0]?.body.ts_epoch <= first.body.ts_epoch, 'what came first has the earlier time')
   const about = { ...common, email: 'anna@example.com', ...named, sending_ip: '' }
   const { mirror_link } = request.body
   assert.deepEqual(timeless(request.body), { ...about, event: 'request', mirror_link })

@@ -161,7 +161,9 @@ const Queued = row<QueuedRow>({
 const loaded = (queued: Sql) => sql`
     -- all accounts: the worker serves them all
     select q.webhook_id, q.id, q.due_at::text as due, q.event, q.batch_id, q.attempts, q.email, q.data, q.message_id,
-           case when q.message_id is null or q.event = 'request' then q.created_at else e.at end as at,
+           case when q.message_id is null then q.created_at
+                when q.event = 'request' then m.created_at
+                else e.at end as at,
            e.data as event_data,
            m.recipient, m.message_id as rfc_id, m.subject, m.source, m.sender,
            m.tags, m.tag, m.metadata, m.template_id, t.name as template_name, c.id as contact_id, m.campaign_id,

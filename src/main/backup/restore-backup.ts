@@ -17,6 +17,7 @@ import {
   connect,
   copyInto,
   countUsers,
+  countWaiting,
   dropOwn,
   listTables,
   markRestored,
@@ -47,6 +48,8 @@ export type Restored = Loaded & {
   migrated: string[]
   /** What the database holds of somebody else. */
   leftAlone: string[]
+  /** May have left since the backup was made, and does so with the next start. */
+  waiting: { messages: number; campaigns: number }
 }
 
 export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
@@ -61,7 +64,8 @@ export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
     await client.query('analyze')
     await client.query('select pg_advisory_unlock($1)', [lockKey])
     const { applied } = await migrate(needs.url)
-    return { ...restored, migrated: applied, leftAlone: ground.foreign }
+    const waiting = await countWaiting(client)
+    return { ...restored, migrated: applied, leftAlone: ground.foreign, waiting }
   } finally {
     await client.end()
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import {
   deleteLimit,
@@ -13,15 +14,16 @@ import { meantOperation } from '../../kernel/operation.ts'
 import { oneLine } from '../../kernel/v3/lenient.ts'
 import { knownOperationIds } from '../operations.ts'
 import { CommandFault, type Output, say, sayJson, table } from './print.ts'
-import { none, type OrNone, orNone, readCount } from './read-options.ts'
+import { none, type OrNone, orNone, readCount, readGiven } from './read-options.ts'
 import { withDatabase } from './with-database.ts'
 
 export function addAccount(program: Command): void {
   const account = program.command('account').description('make, name, list and limit accounts')
 
   account
-    .command('create <name>')
-    .description('make an account and its first key')
+    .command('create [name]')
+    .description('make an account and its first key; without a name it is called after its number')
+    .option('--name <name>', 'the name, said in another way', readGiven)
     .option('--outreach', 'switch the outreach module on')
     .option('--monthly-quota <n>', 'messages per month; unlimited when absent', readCount)
     .option('--json', 'print the result as JSON')
@@ -75,23 +77,29 @@ function addQuota(account: Command): void {
     .action(setQuota)
 }
 
-type CreateOptions = Output & { outreach?: true; monthlyQuota?: number }
+type CreateOptions = Output & { name?: string; outreach?: true; monthlyQuota?: number }
 
-async function createAccount(given: string, { json, outreach, monthlyQuota }: CreateOptions): Promise<void> {
-  const name = readName(given)
+async function createAccount(argument: string | undefined, options: CreateOptions): Promise<void> {
+  const { json, outreach, monthlyQuota } = options
+  if (argument !== undefined && options.name !== undefined)
+    throw new CommandFault('the name is given twice', 2)
+  const given = argument ?? options.name
+  const name = given === undefined ? undefined : readName(given)
   const made = await withDatabase(
     (db) =>
       db.transaction(async (tx) => {
         const { id } = await insertAccount(tx, {
-          name,
+          name: name ?? randomUUID(),
           outreach: outreach === true,
           monthlyQuota: monthlyQuota ?? null,
         })
+        // Its number is known only now.
+        if (name === undefined) await renameAccount(tx, id, `account ${id}`)
         const { key } = await makeKey(tx, id, unrestricted)
         return { id, key }
       }),
     { beFirst: true },
-  ).catch(refuseTakenName(name))
+  ).catch(refuseTakenName(name ?? 'account and its number'))
   if (json) sayJson({ account: made.id, key: made.key })
   else say(`Account ${made.id} made. Its first key, shown only now:\n${made.key}`)
 }

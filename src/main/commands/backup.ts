@@ -52,11 +52,17 @@ export function addRestore(program: Command): void {
         restoreBackup({ url, config, file: resolve(file), force: force === true, now: new Date(), progress }),
       )
       if (json) return sayJson({ file, ...snake(restored) })
-      const { rows, tables, media, createdAt, migrated, leftAlone } = restored
+      const { rows, tables, media, createdAt, migrated, leftAlone, waiting } = restored
       say(`Restored ${rows} rows of ${tables} tables and ${media} media files, as of ${createdAt}.`)
       if (migrated.length > 0) say(`Migrated: ${migrated.join(', ')}`)
       if (leftAlone.length > 0)
         say(`Left as it was, because Posthorn did not make it: ${inWords(leftAlone)}.`)
+      const { messages, campaigns } = waiting
+      if (messages + campaigns > 0)
+        say(
+          `Waiting to be sent: ${messages} messages, ${campaigns} campaigns. The next start sends them, also what ` +
+            'has left since the backup was made; docs/operations.md tells how to prevent that.',
+        )
     })
 }
 

@@ -7,6 +7,7 @@ import { type Ctx, nobody } from '../../kernel/ctx.ts'
 import type { Db } from '../../kernel/db.ts'
 import type { Copying, Kind, Tally } from './kind.ts'
 import { kinds } from './kinds.ts'
+import { markFilled, markOlder } from './new-lists.ts'
 import {
   type CopyRef,
   deleteCopied,
@@ -52,6 +53,7 @@ export async function copyAll(copy: Copy): Promise<Counts> {
   const counts: Counts = {}
   const began = copy.now()
   const since = await lastBegun(copy)
+  if (since) await copy.db.transaction((db) => markOlder(db, refOf(copy, runs)))
   for (const kind of kinds)
     counts[kind.name] = await (since && kind.writeNews
       ? copyNews(copy, kind, { since, write: kind.writeNews })
@@ -74,6 +76,7 @@ function rememberBegun(copy: Copy, began: Date): Promise<void> {
   return copy.db.transaction(async (db) => {
     await deleteCopied(db, ref, [lastEnded])
     await insertCopied(db, ref, { theirs: lastEnded, ours: String(began.getTime()) })
+    await markFilled(db, ref)
   })
 }
 
@@ -191,5 +194,6 @@ const copyingOf = (copy: Copy, db: Db): Copying => ({
 
 function contextOf({ accountId, now }: Copy, db: Db): Ctx {
   const caller = { ...nobody, accountId, keyName: 'import-brevo', scopes: null, dailyCap: null }
-  return { db, now: now(), caller, requestId: 'import-brevo', cursorKey: Buffer.alloc(0) }
+  const unused = { cursorKey: Buffer.alloc(0), takesMarketing: true }
+  return { db, now: now(), caller, requestId: 'import-brevo', ...unused }
 }

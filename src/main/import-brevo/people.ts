@@ -19,6 +19,7 @@ import {
   type Tally,
   textOf,
 } from './kind.ts'
+import { fillNewLists } from './new-lists.ts'
 import { insertCopied, insertTold, listCopied } from './queries.ts'
 import type { Row } from './source.ts'
 
@@ -83,11 +84,9 @@ export const contacts: Kind = {
   async writeNews(copying, rows, { left }) {
     const told = await tell(copying, rows)
     const isNew = (row: Row) => told.has(String(row.id)) || left.has(String(row.id))
-    await takeOut(
-      copying,
-      rows.filter((row) => !isNew(row)),
-      told,
-    )
+    const known = rows.filter((row) => !isNew(row))
+    await fillNewLists(copying, known)
+    await takeOut(copying, known, told)
     return writeContacts(copying, rows.filter(isNew))
   },
 }

@@ -25,6 +25,8 @@ export const de: Texts = {
   preferencesOf: (email, from) => `Wählen Sie, welche E-Mails von ${from} an ${email} gehen.`,
   lists: 'Ihre Listen',
   noLists: (from) => `Sie stehen auf keiner Liste von ${from}.`,
+  opens: 'Dieser Absender darf sehen, wann ich seine E-Mails öffne',
+  opensMeans: 'Ohne Haken wird das nicht mehr festgehalten, auch nicht bei früheren E-Mails.',
   nothing: 'Alles abbestellen',
   nothingMeans: 'Keine E-Mails mehr von diesem Absender, was auch immer oben gewählt ist.',
   blocked: (from) => `Ihre Adresse ist gesperrt. Das kann nur von ${from} geändert werden.`,

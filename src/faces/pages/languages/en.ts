@@ -24,6 +24,8 @@ export const en = {
   preferencesOf: (email: string, from: string) => `Choose which emails ${from} sends to ${email}.`,
   lists: 'Your lists',
   noLists: (from: string) => `You are on no list of ${from}.`,
+  opens: 'Let this sender see when I open its emails',
+  opensMeans: 'Untick to stop this, for the emails you already have as well.',
   nothing: 'Unsubscribe from everything',
   nothingMeans: 'No more emails from this sender, whatever is chosen above.',
   blocked: (from: string) => `Your address is blocked. Only ${from} can change that.`,

@@ -24,6 +24,8 @@ export const es: Texts = {
   preferencesOf: (email, from) => `Elija qué correos de ${from} quiere recibir en ${email}.`,
   lists: 'Sus listas',
   noLists: (from) => `No está en ninguna lista de ${from}.`,
+  opens: 'Permitir que este remitente vea cuándo abro sus correos',
+  opensMeans: 'Sin marcarlo ya no se registra, tampoco en los correos anteriores.',
   nothing: 'Darme de baja de todo',
   nothingMeans: 'Ningún correo más de este remitente, sea cual sea la selección de arriba.',
   blocked: (from) => `Su dirección está bloqueada. Solo ${from} puede cambiarlo.`,

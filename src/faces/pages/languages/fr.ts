@@ -29,6 +29,8 @@ export const fr: Texts = {
   preferencesOf: (email, from) => `Choisissez les emails que ${from} envoie à ${email}.`,
   lists: 'Vos listes',
   noLists: (from) => `Vous ne faites partie d’aucune liste ${de(from)}.`,
+  opens: 'Permettre à cet expéditeur de voir quand j’ouvre ses e-mails',
+  opensMeans: 'Sans cela, ce n’est plus noté, y compris pour les e-mails déjà envoyés.',
   nothing: 'Me désabonner de tout',
   nothingMeans: 'Plus aucun email de cet expéditeur, quels que soient les choix ci-dessus.',
   blocked: (from) => `Votre adresse est bloquée. Seul ${from} peut changer cela.`,

@@ -24,6 +24,8 @@ export const it: Texts = {
   preferencesOf: (email, from) => `Scelga quali email di ${from} ricevere all’indirizzo ${email}.`,
   lists: 'Le Sue liste',
   noLists: (from) => `Lei non è in nessuna lista di ${from}.`,
+  opens: 'Consentire a questo mittente di vedere quando apro le sue email',
+  opensMeans: 'Senza la spunta non viene più registrato, nemmeno per le email già inviate.',
   nothing: 'Annulla tutte le iscrizioni',
   nothingMeans: 'Nessun’altra email da questo mittente, qualunque sia la scelta qui sopra.',
   blocked: (from) => `Il Suo indirizzo è bloccato. Solo ${from} può cambiarlo.`,

@@ -24,6 +24,8 @@ export const nl: Texts = {
   preferencesOf: (email, from) => `Kies welke e-mails van ${from} u op ${email} wilt krijgen.`,
   lists: 'Uw lijsten',
   noLists: (from) => `U staat op geen enkele lijst van ${from}.`,
+  opens: 'Deze afzender mag zien wanneer ik zijn e-mails open',
+  opensMeans: 'Zonder vinkje wordt dat niet meer bijgehouden, ook niet bij eerdere e-mails.',
   nothing: 'Afmelden voor alles',
   nothingMeans: 'Geen e-mails van deze afzender meer, wat hierboven ook gekozen is.',
   blocked: (from) => `Uw adres is geblokkeerd. Alleen ${from} kan dat veranderen.`,

@@ -25,6 +25,8 @@ export const pl: Texts = {
   preferencesOf: (email, from) => `Wybierz, które e-maile od ${from} mają przychodzić na adres ${email}.`,
   lists: 'Twoje listy',
   noLists: (from) => `Nie ma Cię na żadnej liście ${from}.`,
+  opens: 'Pozwalam temu nadawcy widzieć, kiedy otwieram jego wiadomości',
+  opensMeans: 'Bez zaznaczenia nie jest to już odnotowywane, także dla wcześniejszych wiadomości.',
   nothing: 'Wypisz mnie ze wszystkiego',
   nothingMeans: 'Żadnych więcej e-maili od tego nadawcy, bez względu na wybór powyżej.',
   blocked: (from) => `Twój adres jest zablokowany. Zmiana zależy wyłącznie od ${from}.`,

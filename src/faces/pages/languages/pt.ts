@@ -27,6 +27,8 @@ export const pt: Texts = {
   preferencesOf: (email, from) => `Escolha que emails ${de(from)} quer receber em ${email}.`,
   lists: 'As suas listas',
   noLists: (from) => `Não está em nenhuma lista ${de(from)}.`,
+  opens: 'Permitir que este remetente veja quando abro os seus emails',
+  opensMeans: 'Sem isto, deixa de ser registado, também nos emails anteriores.',
   nothing: 'Cancelar todas as subscrições',
   nothingMeans: 'Mais nenhum email deste remetente, seja qual for a escolha acima.',
   blocked: (from) => `O seu endereço está bloqueado. Só ${from} pode alterar isso.`,

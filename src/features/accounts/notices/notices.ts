@@ -1,7 +1,7 @@
 // What an account should know without having asked.
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
-import { closeNotice, insertNotice, type NoticeRef } from './queries.ts'
+import { closeNotice, insertNotice, insertOrReword, type NoticeRef } from './queries.ts'
 
 export const noticeCodes = [
   'domain_broken',
@@ -26,6 +26,12 @@ export type Noted = NoticeRef & {
 export async function raiseNotice(db: Db, noted: Noted, at: Date): Promise<boolean> {
   const details = JSON.stringify(noted.details ?? {})
   return (await insertNotice(db, { ...noted, id: newUuid(), details, at })) > 0
+}
+
+/** One that is open is brought up to date. */
+export async function keepNotice(db: Db, noted: Noted, at: Date): Promise<void> {
+  const details = JSON.stringify(noted.details ?? {})
+  await insertOrReword(db, { ...noted, id: newUuid(), details, at })
 }
 
 /** What it told of is over. */

@@ -35,6 +35,17 @@ export function insertNotice(db: Db, notice: NewNotice) {
     on conflict (account_id, code, subject) where resolved_at is null do nothing`)
 }
 
+/** One that is open already says from now on what this one does. */
+export function insertOrReword(db: Db, notice: NewNotice) {
+  const { id, accountId, code, subject, message, details, at } = notice
+  return db.run(sql`
+    insert into notices as n (id, account_id, code, subject, message, details, created_at)
+    values (${id}, ${accountId}, ${code}, ${subject}, ${message}, ${details}::jsonb, ${at})
+    on conflict (account_id, code, subject) where resolved_at is null do update
+       set message = excluded.message, details = excluded.details
+     where (n.message, n.details) is distinct from (excluded.message, excluded.details)`)
+}
+
 export function closeNotice(db: Db, { accountId, code, subject }: NoticeRef, at: Date) {
   return db.run(sql`
     update notices set resolved_at = ${at}

@@ -67,15 +67,21 @@ export function giveBackMonth(db: Db, { accountId, month }: Spending, count: num
        and month = ${month}::date`)
 }
 
+/** The month first, as who spends does: a part of a statement that nothing reads would come last. */
 export function giveBack(db: Db, { accountId, keyId, count, month, day }: Spending) {
   return db.run(sql`
     with months as (
-      update sending_months set sent = sent - ${count} where account_id = ${accountId} and month = ${month}::date)
-    update sending_days
-       set sent = sent - ${count}
-     where account_id = ${accountId}
-       and day = ${day}::date
-       and key_id = ${keyId}`)
+      update sending_months
+         set sent = sent - ${count}
+       where account_id = ${accountId}
+         and month = ${month}::date
+      returning account_id)
+    update sending_days d
+       set sent = d.sent - ${count}
+      from months m
+     where d.account_id = m.account_id
+       and d.day = ${day}::date
+       and d.key_id = ${keyId}`)
 }
 
 type SpentRef = Pick<Spending, 'accountId' | 'keyId' | 'month' | 'day'>

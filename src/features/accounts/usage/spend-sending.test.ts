@@ -32,6 +32,7 @@ const ctxOf = (caller: Caller, now: Date, within: Db): Ctx => ({
   caller,
   requestId: 'req_test',
   cursorKey: Buffer.alloc(32),
+  takesMarketing: true,
 })
 
 /** In a transaction of its own, as an accepted message is; gives 'ok' or the code of the refusal. */

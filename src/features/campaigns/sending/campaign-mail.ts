@@ -10,6 +10,7 @@ import type { CampaignMail, Written } from '../../messages/settle.ts'
 import { actOf } from '../../messages/simulator.ts'
 import { environmentOf } from '../../messages/templates/compile.ts'
 import { campaignLinks } from '../links.ts'
+import { marketingUnsupported } from '../refusals.ts'
 import {
   type CompiledCampaign,
   renderCampaign,
@@ -76,6 +77,14 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
         ? { ...written, files: [await fileOf(ref)] }
         : written
     },
+    async forbid(due) {
+      const ref = { account_id: due.account_id, id: due.campaign_id ?? '' }
+      await stop(
+        needs.db,
+        ref,
+        `${marketingUnsupported().message} Set another transport, then resume the campaign.`,
+      )
+    },
     async interrupt(tx, messageIds) {
       await lockCampaignsOf(tx, messageIds)
       await putAside(tx, messageIds, interruptedReason)
@@ -105,11 +114,14 @@ async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: Sta
   if (!verified_sender_only) return false
   const from = { accountId: ref.account_id, email: sender.email }
   if ((await verifiedSenders(db, [from]))(from)) return false
-  const reason = `${unverifiedMessage(sender.email)} Mend it, then resume the campaign.`
-  await db.transaction(async (tx) => {
+  await stop(db, ref, `${unverifiedMessage(sender.email)} Mend it, then resume the campaign.`)
+  return true
+}
+
+function stop(db: Db, ref: Ref, reason: string): Promise<void> {
+  return db.transaction(async (tx) => {
     if ((await lockWaiting(tx, ref))?.in_force === 'in_process') await suspend(tx, ref, reason)
   })
-  return true
 }
 
 async function write(

@@ -1,8 +1,9 @@
 // The text part of a campaign that was given as HTML only.
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
+import type { Names } from '../../messages/templates/old-names.ts'
 import { isLink } from '../../messages/tracking/rewrite.ts'
 import { scanTags } from '../../messages/tracking/scan-html.ts'
-import { automaticFooter, htmlSource, type Names, withFooter } from '../campaign-source.ts'
+import { automaticFooter, htmlSource, withFooter } from '../campaign-source.ts'
 import { type CampaignContent, type CompiledCampaign, compileCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
 import { leavingLinks, ownLinks } from './campaign-sheets.ts'

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../../kernel/db.ts'
 import { lanes } from '../../messages/model.ts'
 import { lockFree, type Ref } from './campaign-queries.ts'
+import { eachCampaign } from './each-campaign.ts'
 import { countDue, feed, listHungry, markFed, markWarmed } from './feed-queries.ts'
 import { dayOfWarmup, leftInDay, type Warmed, type Warmup } from './warm-up.ts'
 
@@ -15,9 +16,9 @@ type Needs = { db: Db; now: () => Date; wake: () => void; stopping: AbortSignal 
 export async function feedCampaigns({ db, now, wake, stopping }: Needs): Promise<void> {
   for (;;) {
     const hungry = await listHungry(db, now())
-    let fed = 0
-    for (const ref of hungry) fed += await db.transaction((tx) => feedCampaign(tx, ref, now()))
-    if (fed > 0) wake()
+    await eachCampaign(hungry, async (ref) => {
+      if ((await db.transaction((tx) => feedCampaign(tx, ref, now()))) > 0) wake()
+    })
     if (hungry.length === 0 || stopping.aborted) return
     await sleep(againMs, undefined, { signal: stopping }).catch(() => {})
   }

@@ -1,11 +1,12 @@
 import type { Db } from '../../../kernel/db.ts'
 import { hasAny, listFinished, lockFree, markSent, type Ref } from './campaign-queries.ts'
+import { eachCampaign } from './each-campaign.ts'
 import { deleteFile } from './file-queries.ts'
 import { findWinner, listUndecided, markTested, setWinner } from './winner-queries.ts'
 
 /** A campaign is sent when nothing of it is left; what waits for a retry keeps it going. */
 export async function finishCampaigns(db: Db, now: Date): Promise<void> {
-  for (const ref of await listFinished(db)) await db.transaction((tx) => finishCampaign(tx, ref, now))
+  await eachCampaign(await listFinished(db), (ref) => db.transaction((tx) => finishCampaign(tx, ref, now)))
 }
 
 async function finishCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
@@ -18,7 +19,9 @@ async function finishCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
 
 export async function decideTests(db: Db, now: Date, stopping: AbortSignal): Promise<void> {
   await markTested(db, now)
-  for (const ref of await listUndecided(db, now)) await db.patiently((tx) => decideTest(tx, ref), stopping)
+  await eachCampaign(await listUndecided(db, now), async (ref) => {
+    if (!stopping.aborted) await db.patiently((tx) => decideTest(tx, ref), stopping)
+  })
 }
 
 async function decideTest(tx: Db, ref: Ref): Promise<void> {

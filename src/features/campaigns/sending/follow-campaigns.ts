@@ -1,6 +1,7 @@
 // A move changes the campaign's row and answers; its messages follow here, a portion at a time.
 import type { Db } from '../../../kernel/db.ts'
 import { countIn, hasAny, lockFree, type Ref, type SendingRow } from './campaign-queries.ts'
+import { eachCampaign } from './each-campaign.ts'
 import {
   feedAgain,
   leaveQueueUnclaimed,
@@ -23,10 +24,10 @@ export const interruptedReason = 'The campaign is interrupted; resuming it relea
 type Needs = { db: Db; stopping: AbortSignal }
 
 export async function followCampaigns({ db, stopping }: Needs, now: Date): Promise<void> {
-  for (const ref of await listUnfollowed(db)) {
+  await eachCampaign(await listUnfollowed(db), async (ref) => {
     let isMore = true
     while (isMore && !stopping.aborted) isMore = await db.transaction((tx) => followCampaign(tx, ref, now))
-  }
+  })
 }
 
 /** Whether there is more to do at once. */

@@ -5,21 +5,45 @@ import type { Log } from '../../../kernel/log.ts'
 import { countBelievedEmpty } from '../../contacts/believed-empty-queries.ts'
 import { type ResolvedRecipients, resolveRecipients } from '../recipients-queries.ts'
 import { forgetTotal, lockWaiting, type Ref, suspend } from './campaign-queries.ts'
-import { findUnfrozen, insertRecipients, listUnfrozen, markFrozen, takeFreezing } from './freeze-queries.ts'
+import {
+  countGone,
+  findUnfrozen,
+  insertRecipients,
+  listUnfrozen,
+  markFrozen,
+  takeFreezing,
+} from './freeze-queries.ts'
 import { spendCampaign } from './spend-campaign.ts'
 import { tellInterrupted } from './tell-interrupted.ts'
 
 type Needs = { db: Db; log: Log; stopping: AbortSignal }
 
 export async function freezeCampaigns({ db, log, stopping }: Needs, now: Date): Promise<void> {
-  for (const ref of await listUnfrozen(db)) {
-    if (stopping.aborted) return
+  const next = inTurn(db)
+  for (let ref = await next(); ref && !stopping.aborted; ref = await next()) {
+    const taken = ref
     await countBelievedEmpty(db)
     await db
-      .patiently((tx) => freezeCampaign(tx, ref, now), stopping)
+      .patiently((tx) => freezeCampaign(tx, taken, now), stopping)
       .catch((error) => {
-        if (!stopping.aborted) log.error({ err: error, campaign: ref.id }, 'freezing a campaign failed')
+        if (!stopping.aborted) log.error({ err: error, campaign: taken.id }, 'freezing a campaign failed')
       })
+  }
+}
+
+/** Asked for anew each time: whoever comes with one campaign does not wait for all that another account sends. */
+function inTurn(db: Db): () => Promise<Ref | undefined> {
+  const tried = new Set<string>()
+  const turns = new Map<string, number>()
+  const turnsOf = ({ account_id }: Ref) => turns.get(account_id) ?? 0
+  return async () => {
+    const left = (await listUnfrozen(db)).filter(({ id }) => !tried.has(id))
+    const [first, ...others] = left
+    if (!first) return undefined
+    const next = others.reduce((least, one) => (turnsOf(one) < turnsOf(least) ? one : least), first)
+    tried.add(next.id)
+    turns.set(next.account_id, turnsOf(next) + 1)
+    return next
   }
 }
 
@@ -36,7 +60,9 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   // It was paused and changed meanwhile: what was made is not what is asked for any more.
   if (!current || current.modified_at.getTime() !== campaign.modified_at.getTime())
     throw new Error('the campaign was changed while its recipients were frozen')
-  await markFrozen(tx, campaign, { total, at: now })
+  const gone = Math.max(0, (campaign.total ?? 0) - total)
+  if (gone > 0) await countGone(tx, campaign, gone, now)
+  await markFrozen(tx, campaign, { total: total + gone, at: now })
   if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting, now)
 }
 

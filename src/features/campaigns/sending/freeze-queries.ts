@@ -48,6 +48,8 @@ export type UnfrozenRow = Ref & {
   mode: string
   started_at: Date | null
   modified_at: Date
+  /** How many it was for when it was started, where that was told. */
+  total: number | null
 }
 
 const Unfrozen = row<UnfrozenRow>({
@@ -63,13 +65,15 @@ const Unfrozen = row<UnfrozenRow>({
   mode: text,
   started_at: maybe(time),
   modified_at: time,
+  total: maybe(int),
 })
 
 export function findUnfrozen(db: Db, { account_id, id }: Ref) {
   return db.maybe(
     Unfrozen,
     sql`
-    select account_id, id, in_force, sender, subject, tag, recipients, ab_test, key_id, mode, started_at, modified_at
+    select account_id, id, in_force, sender, subject, tag, recipients, ab_test, key_id, mode, started_at, modified_at,
+           total
       from campaigns c
      where account_id = ${account_id}
        and id = ${id}
@@ -146,6 +150,14 @@ function countingOf({ account_id, id }: Ref, at: Date): Sql {
              'status.' || status, count(*)
         from listed
        group by status`
+}
+
+/** Who went between the start and now stays in the total, and like an erased person in no list. */
+export function countGone(db: Db, { account_id, id }: Ref, gone: number, at: Date) {
+  return db.run(sql`
+    insert into message_count_changes (account_id, day, campaign_id, list_id, tag, consent_source, name, n)
+    select ${account_id}::bigint, counted_day(null, ${at}::timestamptz), ${id}::bigint, 0, '', '', name, ${gone}::int
+      from unnest(array['status.cancelled', 'erased.cancelled']) as name`)
 }
 
 function subjectOf({ subject, ab_test }: UnfrozenRow): Sql {

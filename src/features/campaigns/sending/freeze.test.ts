@@ -151,6 +151,28 @@ describe('freezing', () => {
     assert.deepEqual(await db.one(Spent, days), { sent: '5' })
   })
 
+  test('takes the accounts in turn, also one that comes meanwhile', async () => {
+    const [busy, other, late] = [await owner(), await owner(), await owner()]
+    const campaignOf = async (me: typeof busy) =>
+      makeCampaign(db, me, { recipients: { listIds: [await makeList(db, me, people(2))] } })
+    const first = [await campaignOf(busy), await campaignOf(busy), await campaignOf(busy)]
+    const second = await campaignOf(other)
+    const order: string[] = []
+    let third: string | undefined
+    const watched: typeof db = {
+      ...db,
+      patiently: async (work, stopping) => {
+        const result = await db.patiently(work, stopping)
+        third ??= await campaignOf(late)
+        for (const id of [...first, second, third])
+          if (!order.includes(id) && (await messagesOf(id)).length > 0) order.push(id)
+        return result
+      },
+    }
+    await jobsOf(watched)('freeze')
+    assert.deepEqual(order, [first[0], second, third, first[1], first[2]])
+  })
+
   test('is refused when a list that the campaign names is gone', async () => {
     const me = await owner()
     const list = await makeList(db, me, people(2))

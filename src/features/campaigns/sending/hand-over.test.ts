@@ -270,6 +270,22 @@ describe('a running campaign', () => {
       )
     })
 
+  test('is interrupted as a whole where the upstream takes no marketing mail, and goes on where it does', async () => {
+    transport.takesMarketing = false
+    const { id, got } = await start(50, 'forbidden')
+    const { held_reason, total } = await reaches(id, 'suspended')
+    assert.match(
+      held_reason ?? '',
+      /^The upstream takes transactional mail only: .* then resume the campaign\.$/,
+    )
+    assert.deepEqual([total, got().length], [50, 0])
+    // Whatever is still claimed would stop it again.
+    await until(async () => !(await progress(db, id)).counts.queued, 'all of it to be held')
+    transport.takesMarketing = true
+    await resume(db, id)
+    assert.deepEqual((await reaches(id, 'sent')).counts, { sent: 50 })
+  })
+
   test('whose template cannot be rendered fails, and does not come back for ever', async () => {
     const { id } = await start(3, 'broken', { html: '<p>{% if %}</p>' })
     assert.deepEqual((await reaches(id, 'sent')).counts, { failed: 3 })

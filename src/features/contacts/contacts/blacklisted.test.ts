@@ -68,6 +68,29 @@ describe('a contact whose address is suppressed', () => {
     assert.equal((await get(erased)).emailBlacklisted, true)
   })
 
+  test('has changed since, and again when it is lifted, for those who ask what did', async () => {
+    const changes = async (email: string, act: () => Promise<unknown>) => {
+      const { modifiedAt } = await get(email)
+      const since = new Date(Date.parse(modifiedAt) + 1).toISOString()
+      await act()
+      const { body } = await app.call('GET', `/v3/contacts?modifiedSince=${since}&limit=1000`)
+      return body.contacts.some((one: Body) => one.email === email)
+    }
+    const lift = (email: string) => app.call('DELETE', `/api/v1/suppressions/${email}`)
+    for (const reason of reasons) {
+      const email = await make()
+      assert.equal(await changes(email, () => block(email, reason)), true, reason)
+      assert.equal(await changes(email, () => block(email, reason)), false, 'it was suppressed before')
+      assert.equal(await changes(email, () => lift(email)), true, reason)
+    }
+    const bounced = await make()
+    await block(bounced, 'hard_bounce')
+    const body = { contactEmail: bounced }
+    const open = () => app.call('POST', '/v3/smtp/deleteHardbounces', { body })
+    assert.equal(await changes(bounced, open), true)
+    assert.equal(await changes(bounced, open), false)
+  })
+
   test('is opened by emailBlacklisted: false if it was somebody’s decision, by resubscribing anyway', async () => {
     for (const reason of reasons) {
       const email = await make()

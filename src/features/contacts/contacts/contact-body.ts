@@ -43,7 +43,9 @@ export const ContactBody = closed({
   consentSource: Type.Optional(Type.String({ maxLength: 255 })),
   consent_ip: Type.Optional(Type.String({ maxLength: 45 })),
   consent_text: Type.Optional(Type.String({ maxLength: longestConsentText })),
-  tracking_consent: optional(Type.Boolean({ description: 'Whether the consent covers opens and clicks' })),
+  tracking_consent: optional(
+    Type.Boolean({ description: 'Whether opens may be noted; a no wins over the account’s setting' }),
+  ),
 })
 export type ContactBody = Static<typeof ContactBody>
 

@@ -83,7 +83,8 @@ export type NewConsent = {
   ip: string | null
   text: string | null
   tracking: boolean | null
-  keyId: string
+  /** None when the person said it themselves. */
+  keyId: string | null
   at: Date
 }
 

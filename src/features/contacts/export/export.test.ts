@@ -246,6 +246,16 @@ describe('erasing a person', () => {
   })
 })
 
+test('an export does not wait for all that another account has asked for', async () => {
+  const [busy, other] = [await account(), await account()]
+  await many(other.accountId, 2_500)
+  for (let i = 0; i < 120; i++) await busy.started({})
+  const id = await other.started({})
+  await workExports(needs, soon())
+  assert.equal((await other.read(id)).status, 'completed')
+  for (let turn = 0; turn < 2; turn++) await workExports(needs, soon())
+})
+
 test('cells that a spreadsheet would run are made harmless; numbers stay numbers', () => {
   const contact = { attributes: {} as Record<string, unknown> }
   const columns = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I']

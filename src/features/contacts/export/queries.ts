@@ -1,7 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, json, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
-import type { ProcessRef } from '../import/process-queries.ts'
+import { type ProcessRef, waitingAccounts } from '../import/process-queries.ts'
 
 export type ExportFilter = {
   listId?: string
@@ -29,16 +29,27 @@ export function insertExport(db: Db, accountId: string, { name, settings }: NewE
 
 const Next = row<{ account_id: string; id: string; name: string }>({ account_id: text, id: text, name: text })
 
-/** The one with the least done first, so that a short export does not wait for the end of a long one. */
+/**
+ * Of an account that chance decides on, so that none waits for all that others have asked for; of its exports the one
+ * with the least done, so that a short one does not wait for the end of a long one.
+ */
 export function nextExport(db: Db, names: string[], now: Date) {
   return db.maybe(
     Next,
     sql`
     -- all accounts: the job works for each of them
-    select account_id, id, name
-      from processes
-     where status in ('queued', 'processing') and name = any(${names}::text[]) and due_at <= ${now}
-     order by next_chunk, id
+    with recursive ${waitingAccounts}
+    select d.*
+      from (select account_id from waiting where account_id is not null order by random()) w
+     cross join lateral (
+           select account_id, id, name
+             from processes p
+            where p.account_id = w.account_id
+              and status in ('queued', 'processing')
+              and name = any(${names}::text[])
+              and due_at <= ${now}
+            order by next_chunk, id
+            limit 1) d
      limit 1`,
   )
 }

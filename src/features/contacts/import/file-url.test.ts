@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { openGuardedClient } from '../../../adapters/guarded-http/guarded-http.ts'
 import { filesThrough } from '../../../main/jobs.ts'
+import { fetchFiles } from './fetch-files.ts'
 import { accepted, account, contactsOf, figures, needs, processOf, soon } from './fixtures/importer.ts'
-import { workImports, workStep } from './work-imports.ts'
+import { type ImportNeeds, workImports } from './work-imports.ts'
 
 const accents = 'EMAIL,FIRSTNAME\nzoe@example.com,Zoé'
 const files: Record<string, { type?: string; body: string | Buffer; status?: number }> = {
@@ -49,12 +50,19 @@ after(() => Promise.all([inside.close(), outside.close()]))
 const reaching = { ...needs, ...filesThrough(inside) }
 const guarded = { ...needs, ...filesThrough(outside) }
 
+const never = new AbortController().signal
+const fetchAll = (having: ImportNeeds, now = soon()) => fetchFiles({ ...having, now: () => now }, never)
+const work = async (having: ImportNeeds, now = soon()) => {
+  await fetchAll(having, now)
+  await workImports(having, now)
+}
+
 describe('a file by its address', () => {
   for (const path of ['/utf8.csv', '/windows.csv', '/utf16.txt', '/declared.csv', '/list.json']) {
     test(`is read whatever its encoding: ${path}`, async () => {
       const one = await account()
       const id = await accepted(one, { fileUrl: base + path })
-      await workImports(reaching, soon())
+      await work(reaching)
       const process = await processOf(one, id)
       assert.equal(process.status, 'completed', process.error)
       assert.equal(process.info.import.created, 1)
@@ -65,7 +73,7 @@ describe('a file by its address', () => {
   test('without rows completes with none', async () => {
     const one = await account()
     const id = await accepted(one, { fileUrl: `${base}/heading.csv` })
-    await workImports(reaching, soon())
+    await work(reaching)
     const { status, info, completed_at } = await processOf(one, id)
     assert.deepEqual([status, figures(info.import).total], ['completed', 0])
     assert.ok(completed_at)
@@ -84,7 +92,7 @@ describe('a file by its address', () => {
     test(`that is not one fails the process, with the reason: ${path}`, async () => {
       const one = await account()
       const id = await accepted(one, { fileUrl: base + path })
-      await workImports(reaching, soon())
+      await work(reaching)
       const process = await processOf(one, id)
       assert.equal(process.status, 'failed')
       assert.match(process.error, reason)
@@ -97,7 +105,7 @@ describe('a file by its address', () => {
     const ids = []
     for (const host of [base, 'http://169.254.169.254', 'http://10.0.0.1'])
       ids.push(await accepted(one, { fileUrl: `${host}/utf8.csv` }))
-    await workImports(guarded, soon())
+    await work(guarded)
     for (const id of ids) {
       const process = await processOf(one, id)
       assert.equal(process.status, 'failed')
@@ -109,12 +117,38 @@ describe('a file by its address', () => {
     const one = await account()
     const id = await accepted(one, { fileUrl: `${base}/utf8.csv` })
     // Killed while the file was on its way: nothing after the lease is ever done.
-    const never = new Promise<never>(() => {})
-    void workStep({ ...needs, fetchFile: () => never }, soon())
+    const endless = new Promise<never>(() => {})
+    const killed = new AbortController()
+    after(() => killed.abort())
+    void fetchFiles({ ...needs, fetchFile: () => endless, now: soon }, killed.signal)
     while ((await processOf(one, id)).status === 'queued') await new Promise((done) => setTimeout(done, 10))
-    assert.equal(await workStep(reaching, soon()), false, 'somebody is at it')
-    await workImports(reaching, new Date(Date.now() + 600_000))
+    await work(reaching)
+    assert.equal((await processOf(one, id)).status, 'processing', 'somebody is at it')
+    await work(reaching, new Date(Date.now() + 600_000))
     assert.equal((await processOf(one, id)).status, 'completed')
+  })
+
+  test('that takes long keeps nobody else waiting, and few places of all', async () => {
+    const [slow, other] = [await account(), await account()]
+    for (let i = 0; i < 12; i++) await accepted(slow, { fileUrl: `${base}/slow.csv` })
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    let begun = 0
+    const fetchFile = async (url: string) => {
+      if (!url.endsWith('/slow.csv')) return reaching.fetchFile(url)
+      begun++
+      await ended
+      throw new Error('it took too long')
+    }
+    const fetching = fetchFiles({ ...needs, fetchFile, now: soon }, never)
+    const id = await accepted(other, { fileUrl: `${base}/utf8.csv` })
+    while ((await processOf(other, id)).status !== 'completed') await workImports(needs, soon())
+    assert.equal(begun, 2)
+    end()
+    await fetching
+    assert.equal(begun, 12)
   })
 })
 

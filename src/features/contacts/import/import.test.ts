@@ -65,6 +65,11 @@ describe('an import', () => {
     assert.deepEqual((await contactsOf(one))[0].attributes, { FIRSTNAME: 'Ann', AGE: 2 })
     await imported(one, { fileBody: blank, emptyContactsAttributes: true })
     assert.deepEqual((await contactsOf(one))[0].attributes, { AGE: 2 })
+    const choose = (TOPICS: string[]) => [{ email: 'a@example.com', attributes: { TOPICS } }]
+    for (const topics of [['News'], []]) await imported(one, { jsonBody: choose(topics) })
+    assert.deepEqual((await contactsOf(one))[0].attributes.TOPICS, ['News'])
+    await imported(one, { jsonBody: choose([]), emptyContactsAttributes: true })
+    assert.deepEqual((await contactsOf(one))[0].attributes.TOPICS, [])
   })
 
   test('leaves known contacts as they are when told to, and still puts them on the list', async () => {

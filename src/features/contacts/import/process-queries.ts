@@ -77,20 +77,57 @@ const Claimed = row<ClaimedProcess>({
   attempts: int,
 })
 
-/** The one with the least done first, so that a short import does not wait for the end of a long one. */
-export function claimProcess(db: Db, now: Date) {
+// Accounts are found by skipping through the index: the cost follows their number, not that of what waits.
+const openProcess = sql`status in ('queued', 'processing')`
+export const waitingAccounts = sql`
+    -- all accounts: the job works for each of them
+    waiting (account_id) as (
+      (select account_id from processes where ${openProcess} order by account_id limit 1)
+      union all
+      select (select p.account_id
+                from processes p
+               where ${openProcess} and p.account_id > w.account_id
+               order by p.account_id
+               limit 1)
+        from waiting w
+       where w.account_id is not null)`
+
+type Claim = {
+  now: Date
+  /** What is to be done: a file is to be fetched, or rows are to be written. */
+  of: 'file' | 'rows'
+  /** Accounts that have had their share. */
+  without?: string[]
+}
+
+/**
+ * Of an account that chance decides on, so that none waits for all that others have sent; of its imports the one with
+ * the least done, so that a short one does not wait for the end of a long one.
+ */
+export function claimProcess(db: Db, { now, of, without = [] }: Claim) {
   return db.maybe(
     Claimed,
     sql`
     -- all accounts: the job works for each of them
-    select account_id, id, settings, file_url, next_chunk, chunks, faulty_rows, ignored_columns, attempts
-      from processes
-     where status in ('queued', 'processing')
-       and name = 'IMPORTUSER'
-       and due_at <= ${now}
-     order by next_chunk, id
-     limit 1
-       for update skip locked`,
+    with recursive ${waitingAccounts}
+    select d.*
+      from (select account_id
+              from waiting
+             where account_id <> all(${without}::bigint[])
+             order by random()) w
+     cross join lateral (
+           select p.account_id, p.id, p.settings, p.file_url, p.next_chunk, p.chunks, p.faulty_rows, p.ignored_columns,
+                  p.attempts
+             from processes p
+            where p.account_id = w.account_id
+              and ${openProcess}
+              and p.name = 'IMPORTUSER'
+              and p.due_at <= ${now}
+              and p.file_url is ${of === 'file' ? sql`not null` : sql`null`}
+            order by p.next_chunk, p.id
+            limit 1
+              for update skip locked) d
+     limit 1`,
   )
 }
 

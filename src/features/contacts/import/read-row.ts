@@ -79,7 +79,10 @@ function readValues(given: Record<string, unknown>, options: ReadOptions): ReadR
     if (!attribute) continue
     const read = readValue(attribute, raw)
     if ('fault' in read) throw new RowFault(`${name} ${read.fault}`)
-    if (read.value !== null || options.emptyAttributes) values.push([name, read.value])
+    if (options.emptyAttributes || !isBlank(read.value)) values.push([name, read.value])
   }
   return values
 }
+
+/** No choice of several is one, as a blank cell is. */
+const isBlank = (value: Value | null) => value === null || (Array.isArray(value) && value.length === 0)

@@ -18,6 +18,17 @@ import {
 import { type ImportNeeds, workImports, workStep } from '../import/work-imports.ts'
 
 describe('processes', () => {
+  test('of one account do not wait for all that another has sent', async () => {
+    const [busy, other] = [await account(), await account()]
+    for (let i = 0; i < 60; i++) await accepted(busy, { fileBody: `EMAIL\nb${i}@example.com` })
+    const rows = Array.from({ length: 2_500 }, (_, i) => `c${i}@example.com`)
+    const id = await accepted(other, { fileBody: `EMAIL\n${rows.join('\n')}` })
+    await workImports(needs, soon())
+    assert.equal((await processOf(other, id)).status, 'completed')
+    for (let turn = 0; turn < 3; turn++) await workImports(needs, soon())
+    assert.equal((await contactsOf(busy)).length, 60)
+  })
+
   test('show how far they are, and go on where they were killed', async () => {
     const one = await account()
     const list = await makeList(one)

@@ -1,6 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
-import { bool, maybe, row, text } from '../../../kernel/row.ts'
+import { bool, json, maybe, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import type { Settings } from '../../accounts/settings/settings.ts'
 import { contactOf } from '../contacts/address-queries.ts'
 
 /** An address in the eyes of one account; there may be no contact of it. */
@@ -21,6 +22,9 @@ export type StandingRow = {
   suppression: string | null
   /** Where the latest change of status came from. */
   status_source: string | null
+  tracking_consent: boolean | null
+  /** What the account changed. */
+  settings: Partial<Settings>
 }
 
 const Standing = row<StandingRow>({
@@ -30,6 +34,8 @@ const Standing = row<StandingRow>({
   status: maybe(text),
   suppression: maybe(text),
   status_source: maybe(text),
+  tracking_consent: maybe(bool),
+  settings: json(),
 })
 
 export function findStanding(db: Db, { accountId, email }: Person) {
@@ -37,7 +43,7 @@ export function findStanding(db: Db, { accountId, email }: Person) {
     Standing,
     sql`
     select a.name as account_name, c.id as contact_id, coalesce(c.email, ${email}) as address, c.status,
-           s.reason as suppression,
+           s.reason as suppression, c.tracking_consent, a.settings,
            (select h.source
               from contact_history h
              where h.account_id = a.id and h.contact_id = c.id and h.attribute = 'STATUS'
@@ -79,6 +85,18 @@ export function changeStatus(db: Db, { accountId, contactId }: ContactOf, status
        and status <> ${status}
     returning id as contact_id`,
   )
+}
+
+export function changeTrackingConsent(
+  db: Db,
+  { accountId, contactId }: ContactOf,
+  consent: boolean,
+  at: Date,
+) {
+  return db.run(sql`
+    update contacts
+       set tracking_consent = ${consent}, modified_at = ${at}
+     where account_id = ${accountId} and id = ${contactId}`)
 }
 
 /** The contact, when it was on the list. */

@@ -3,15 +3,18 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { deleteSuppression, findSuppressed } from '../../suppressions/queries.ts'
 import { suppressAll } from '../../suppressions/suppressions.ts'
-import { insertChanges } from '../contacts/trail-queries.ts'
+import { mayNoteOpens } from '../contacts/tracking-consent.ts'
+import { insertChanges, insertConsent } from '../contacts/trail-queries.ts'
 import { touchContacts } from '../lists/member-queries.ts'
 import {
   changeStatus,
+  changeTrackingConsent,
   findStanding,
   insertUnsubscribeEvent,
   leaveList,
   listPersonLists,
   lockPerson,
+  type Person,
   type PersonListRow,
   rejoinList,
   type StandingRow,
@@ -31,6 +34,8 @@ export type Standing = {
   canReturnToAll: boolean
   /** Nobody can take this back. */
   isErased: boolean
+  /** Whether it is noted when the person opens mail; nothing where that is not theirs to choose. */
+  areOpensNoted: boolean | undefined
   lists: PersonListRow[]
 }
 
@@ -52,8 +57,14 @@ export async function readStanding(db: Db, token: UnsubscribeToken): Promise<Sta
       stops.every(({ reason }) => reason === 'unsubscribe') &&
       (found.status !== 'unsubscribed' || leftByChoice(found)),
     isErased: stops.some(({ is_erased }) => is_erased),
+    areOpensNoted: areOpensNoted(found),
     lists,
   }
+}
+
+function areOpensNoted(found: StandingRow): boolean | undefined {
+  const isChoice = found.contact_id !== null && found.settings.open_tracking !== 'off'
+  return isChoice ? mayNoteOpens(found) : undefined
 }
 
 async function listsOf(db: Db, { accountId }: UnsubscribeToken, { contact_id }: StandingRow) {
@@ -61,7 +72,7 @@ async function listsOf(db: Db, { accountId }: UnsubscribeToken, { contact_id }: 
 }
 
 /** What the history calls it when the person changed their status themselves. */
-export const ownSources = ['unsubscribe', 'preferences', 'double opt-in'] as const
+export const ownSources = ['unsubscribe', 'preferences', 'double opt-in', 'reply'] as const
 type Source = (typeof ownSources)[number]
 
 /** A contact that was imported onto an address whose person had left has no history of that. */
@@ -92,6 +103,19 @@ export function resubscribe(db: Db, token: UnsubscribeToken, at: Date): Promise<
   })
 }
 
+/** Said in an answer to a message; the suppression is the caller's to write. */
+export async function leaveByReply(db: Db, person: Person, at: Date): Promise<void> {
+  const standing = await findStanding(db, person)
+  if (standing) await changeTo('unsubscribed', { db, token: person, at, source: 'reply', standing })
+}
+
+/** It was not said after all: whoever left in another way stays so. */
+export async function returnByReply(db: Db, person: Person, at: Date): Promise<void> {
+  const standing = await findStanding(db, person)
+  if (standing?.status_source !== 'reply') return
+  await changeTo('subscribed', { db, token: person, at, source: 'reply', standing })
+}
+
 /** Whoever had left everything says yes to these lists alone: the others stay left, now one by one. */
 export function returnToLists(db: Db, token: UnsubscribeToken, at: Date, listIds: string[]): Promise<void> {
   return inTurn({ db, token, at, source: 'double opt-in' }, async (act) => {
@@ -114,6 +138,8 @@ export type Choice = {
   kept: string[]
   nothing: boolean
   wasNothing: boolean
+  /** Whether opens may be noted, and the words that this was agreed or refused to with; nothing when not asked. */
+  opens?: { mayBeNoted: boolean; words: string; ip: string } | undefined
   userAgent?: string | undefined
 }
 
@@ -130,6 +156,7 @@ export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice,
     for (const { id } of returning) await returnToOne(act, id)
     if (choice.nothing) isNew = (await leaveAll(act)) || isNew
     else if (choice.wasNothing) await returnToAll(act)
+    if (choice.opens) await decideOpens(act, choice.opens)
     const lists = choice.nothing ? 'all' : leaving.map(({ id }) => id)
     if (lists.length > 0) await recordEvent(act, { isNew, lists })
   })
@@ -160,25 +187,29 @@ const contactOf = ({ token: { accountId }, standing: { contact_id } }: Act) =>
 /** Whether anything changed; likewise below. */
 async function leaveAll(act: Act): Promise<boolean> {
   const { db, token, at } = act
-  const contact = contactOf(act)
-  const changed = contact && (await changeStatus(db, contact, 'unsubscribed', at))
-  if (changed) await note(act, changed, ['STATUS', 'subscribed', 'unsubscribed'])
+  const isChanged = await changeTo('unsubscribed', act)
   const why = {
     reason: 'unsubscribe',
     source: 'unsubscribe',
     messageId: token.messageId ?? null,
     at,
   } as const
-  return (await suppressAll(db, addressesOf(act), why)) > 0 || changed !== undefined
+  return (await suppressAll(db, addressesOf(act), why)) > 0 || isChanged
+}
+
+async function changeTo(status: 'subscribed' | 'unsubscribed', act: Act): Promise<boolean> {
+  const contact = contactOf(act)
+  const changed = contact && (await changeStatus(act.db, contact, status, act.at))
+  const before = status === 'subscribed' ? 'unsubscribed' : 'subscribed'
+  if (changed) await note(act, changed, ['STATUS', before, status])
+  return changed !== undefined
 }
 
 async function returnToAll(act: Act): Promise<void> {
-  const { db, at, standing } = act
+  const { db, standing } = act
   // Never a bounce or complaint: those are not the person's to take back, neither here nor upstream.
   for (const ref of addressesOf(act)) await deleteSuppression(db, ref, ['unsubscribe'])
-  const contact = leftByChoice(standing) ? contactOf(act) : undefined
-  const changed = contact && (await changeStatus(db, contact, 'subscribed', at))
-  if (changed) await note(act, changed, ['STATUS', 'unsubscribed', 'subscribed'])
+  if (leftByChoice(standing)) await changeTo('subscribed', act)
 }
 
 async function leaveOne(act: Act, listId: string): Promise<boolean> {
@@ -192,6 +223,16 @@ async function returnToOne(act: Act, listId: string): Promise<void> {
   const contact = contactOf(act)
   const changed = contact && (await rejoinList(act.db, contact, listId, act.at))
   if (changed) await noteList(act, changed, ['LIST', null, Number(listId)])
+}
+
+/** Added to the consents, as the proof of what was said. A box that was left as it stood says nothing. */
+async function decideOpens(act: Act, { mayBeNoted, words, ip }: NonNullable<Choice['opens']>): Promise<void> {
+  const { db, at, source } = act
+  const contact = contactOf(act)
+  if (!contact || areOpensNoted(act.standing) !== !mayBeNoted) return
+  await changeTrackingConsent(db, contact, mayBeNoted, at)
+  const consent = { id: newUuid(), date: at, source, ip, text: words, tracking: mayBeNoted, keyId: null, at }
+  await insertConsent(db, { ...contact, ...consent })
 }
 
 type Change = [attribute: string, from: unknown, to: unknown]

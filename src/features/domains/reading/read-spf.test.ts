@@ -67,6 +67,23 @@ describe('an SPF record', () => {
     assert.equal((await readSpf(dns, { domain: 'nowhere.example', include: [], ip: [] })).state, 'missing')
   })
 
+  test('that receivers pass over is named, so that it is replaced', async () => {
+    for (const almost of [
+      '"v=spf1 a ~all"',
+      ' v=spf1 a ~all',
+      'v = spf1 a ~all',
+      'v=spf1; a ~all',
+      'spf1 a',
+    ]) {
+      const got = await read([almost], up)
+      assert.deepEqual([got.state, got.found], ['missing', [almost]])
+      assert.ok(got.explanation.includes(`The TXT record "${almost}" is none`), got.explanation)
+    }
+    for (const other of ['spf2.0/pra a', 'v=spf10 a', 'about v=spf1'])
+      assert.doesNotMatch((await read([other])).explanation, /is none/, other)
+    assert.match((await read(['v=spf1 a\t~all'])).explanation, /it has tabs or other characters/)
+  })
+
   test('that stands twice is named twice', async () => {
     const got = await read(['v=spf1 -all', 'v=spf1 include:up.example ~all'], up)
     assert.deepEqual([got.state, got.found.length], ['multiple', 2])

@@ -11,6 +11,8 @@ export type SpfReading = Reading & {
   lookups: number
   /** How the record ends: `~all` and so on. */
   policy: string | null
+  /** The wanted terms that it does not authorise. */
+  absent: string[]
 }
 
 // RFC 7208 §4.6.4.
@@ -20,7 +22,7 @@ export async function readSpf(dns: Dns, wanted: SpfWanted): Promise<SpfReading> 
   const gathered = await gatherSpf(dns, normalName(wanted.domain), wanted.ip.length > 0)
   const { root, lookups } = gathered
   const read = 'fault' in root ? withoutRecord(root, wanted) : judge(gathered, root, wanted)
-  return { ...read, lookups, policy: endOf(root) }
+  return { absent: [], ...read, lookups, policy: endOf(root) }
 }
 
 type Failed = Extract<Node, { fault: unknown }>
@@ -34,7 +36,14 @@ function withoutRecord({ fault, why, texts }: Failed, wanted: SpfWanted): Readin
       ? 'Publish one that names the servers it sends from.'
       : `Publish a TXT record at ${domain} with the value ${['v=spf1', ...terms, '~all'].join(' ')}`
   if (fault === 'unreadable') return unreadable('SPF', domain)
-  if (fault === 'none') return reading('missing', `${domain} has no SPF record. ${publish}`)
+  if (fault === 'none') {
+    const [almost] = texts
+    const instead =
+      almost === undefined
+        ? ''
+        : ` The TXT record ${quoted(almost)} is none: it has to begin with v=spf1 and a space. Replace it.`
+    return reading('missing', `${domain} has no SPF record.${instead} ${publish}`, texts)
+  }
   if (fault === 'multiple')
     return reading(
       'multiple',
@@ -47,13 +56,13 @@ function withoutRecord({ fault, why, texts }: Failed, wanted: SpfWanted): Readin
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-function judge(gathered: Gathered, root: Found, wanted: SpfWanted): Reading {
+function judge(gathered: Gathered, root: Found, wanted: SpfWanted): Reading & { absent?: string[] } {
   const unread = unreadBelow(root)
-  const { state, explanation } = verdict(gathered, root, wanted, unread)
-  return { ...reading(state, explanation, [root.record.text]), remarks: remarksOf(root, unread) }
+  const { state, explanation, absent } = verdict(gathered, root, wanted, unread)
+  return { ...reading(state, explanation, [root.record.text]), remarks: remarksOf(root, unread), absent }
 }
 
-type Verdict = Pick<Reading, 'state' | 'explanation'>
+type Verdict = Pick<Reading, 'state' | 'explanation'> & { absent?: string[] }
 
 function verdict(gathered: Gathered, root: Found, wanted: SpfWanted, unread: string[]): Verdict {
   const record = `The SPF record of ${wanted.domain}`
@@ -67,10 +76,13 @@ function verdict(gathered: Gathered, root: Found, wanted: SpfWanted, unread: str
   const spent = `it takes ${gathered.lookups} of ${mostLookups} look-ups`
   const absent = terms.filter((_, i) => answers[i] === 'no')
   if (absent.length > 0) {
-    const change = correction(root.record.text, absent)
+    const corrected = correctedSpf(root.record.text, absent)
+    const change =
+      corrected.length > longestPasted ? 'Add it behind v=spf1.' : `Change the record to ${corrected}`
     return {
       state: 'mismatch',
       explanation: `${record} does not authorise ${absent.join(', ')}; ${spent}. ${change}`,
+      absent,
     }
   }
   if (answers.includes('unreadable')) {
@@ -105,15 +117,15 @@ function termsFor({ include, ip }: Pick<SpfWanted, 'include' | 'ip'>): string[] 
 
 const longestPasted = 1_000
 
-function correction(text: string, absent: string[]): string {
+/** A domain has one SPF record: what is missing from the one that is there goes into it. */
+export function correctedSpf(text: string, absent: string[]): string {
   const isAbsent = (word: string) => absent.includes(word.toLowerCase().replace(/^[-+~?]/, ''))
   const kept = text
     .split(' ')
     .slice(1)
     .filter((word) => word !== '' && !isAbsent(word))
   // In front: nothing that stands before can decide otherwise.
-  const corrected = ['v=spf1', ...absent, ...kept].join(' ')
-  return corrected.length > longestPasted ? 'Add it behind v=spf1.' : `Change the record to ${corrected}`
+  return ['v=spf1', ...absent, ...kept].join(' ')
 }
 
 const ends: Record<string, Remark> = {

@@ -19,6 +19,7 @@ import {
   AutomationChange,
   changeAutomation,
   createAutomation,
+  mostOfTrigger,
   readAutomation,
   removeAutomation,
   StepBody,
@@ -81,7 +82,8 @@ export const createAutomationOwn = operation({
   summary: 'Declare an automation: messages that follow an event, an addition to a list or an abandoned cart',
   description:
     'Contents are templates: event is what the event told ({{ event.cart }} of a cart), contact the attributes ' +
-    'of the person. A body without {{ unsubscribe_url }} gets a footer with it.',
+    'of the person. A body without {{ unsubscribe_url }} gets a footer with it. ' +
+    `At most ${mostOfTrigger} active ones start with the same event or list.`,
   idempotent: true,
   body: AutomationBody,
   status: 201,
@@ -106,7 +108,7 @@ export const updateAutomationOwn = operation({
   summary: 'Change an automation, pause it, or let it go on',
   description:
     'What is not given stays. Runs under way keep their times and get the new contents; while it is paused they ' +
-    'wait and none begins.',
+    'wait and none begins but of carts, which wait too.',
   params,
   body: AutomationChange,
   reply: Automation,
@@ -134,7 +136,8 @@ export const abandonedCartOwn = operation({
   summary: 'Remind somebody of the cart they left',
   description:
     'By the account’s automation of that trigger, or else three reminders after 1, 24 and 72 hours. The same cart ' +
-    'again changes what the reminders show; a purchase of the address ends them.',
+    'again changes what the reminders show; a purchase of the address ends them. While the automation is paused ' +
+    'they wait, whatever the times.',
   effect: 'irreversible',
   body: CartBody,
   findFaults: (_ctx, { email = '' }) => refusalsOf(() => readRecipient(email)),

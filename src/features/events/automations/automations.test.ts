@@ -72,6 +72,27 @@ describe('an automation', () => {
     }
   })
 
+  test('is one of fifty at most that start with the same trigger', async () => {
+    const { key } = await app.makeAccount()
+    const some = () =>
+      Promise.all(Array.from({ length: 15 }, () => post(key, onEvent('often', step(1, 'x')))))
+    const made = [...(await some()), ...(await some()), ...(await some()), ...(await some())]
+    const kept = made.filter(({ status }) => status === 201)
+    const refused = made.filter(({ status }) => status === 422).map(({ body }) => body.error)
+    assert.deepEqual([kept.length, refused.length], [50, 10])
+    const { code, param, hint } = refused[0]
+    assert.deepEqual([code, param], ['invalid_parameter', 'event_name'])
+    assert.match(hint, /Pause or delete/)
+    assert.equal((await post(key, onEvent('rarely', step(1, 'x')))).status, 201)
+    const paused = await post(key, { ...onEvent('often', step(1, 'x')), status: 'paused' })
+    const path = `/api/v1/automations/${paused.body.id}`
+    assert.equal((await api('PUT', path, key, { status: 'active' })).status, 422)
+    const one = `/api/v1/automations/${kept[0]?.body.id}`
+    assert.equal((await api('PUT', one, key, { name: 'Another', steps: [step(2, 'y')] })).status, 200)
+    assert.equal((await api('DELETE', one, key)).status, 200)
+    assert.equal((await api('PUT', path, key, { status: 'active' })).status, 200)
+  })
+
   test('tells every broken template of all its steps', async () => {
     const { key } = await app.makeAccount()
     const { status, body } = await post(

@@ -53,7 +53,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
       html,
       headers: headersFor(run, from, links),
     },
-    attachments: template?.attachment_url ? [needs.files.get(template.attachment_url)] : [],
+    attachments: template?.attachment_url ? [needs.files.get(run.account_id, template.attachment_url)] : [],
     tags: template && template.tag !== '' ? [template.tag] : [],
     templateId: template?.id,
     automationId: run.automation_id ?? undefined,

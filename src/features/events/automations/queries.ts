@@ -1,6 +1,6 @@
 import type { Db } from '../../../kernel/db.ts'
 import type { Address } from '../../../kernel/email-address.ts'
-import { json, maybe, row, text, time } from '../../../kernel/row.ts'
+import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
 
 export const triggerTypes = ['custom_event', 'list_addition', 'abandoned_cart'] as const
@@ -129,6 +129,27 @@ export function deleteAutomation(db: Db, { accountId, id, at }: Of) {
     update automations
        set status = 'deleted', steps = '[]', updated_at = ${at}
      where account_id = ${accountId} and id = ${id} and status <> 'deleted'`)
+}
+
+const Count = row<{ count: number }>({ count: int })
+
+type Trigger = Pick<AutomationFields, 'trigger_type' | 'event_name' | 'list_id'>
+
+/** Others that start with the same trigger. Two declarations at once take turns, so that both count. */
+export async function countLocked(db: Db, { accountId, id }: Pick<Of, 'accountId' | 'id'>, trigger: Trigger) {
+  await db.run(sql`select pg_advisory_xact_lock(hashtextextended('automations', ${accountId}::bigint))`)
+  const { count } = await db.one(
+    Count,
+    sql`
+    select count(*)::int as count
+      from automations
+     where account_id = ${accountId}
+       and id <> ${id}
+       and status = 'active'
+       and trigger_type = ${trigger.trigger_type}
+       and (event_name = ${trigger.event_name} or list_id = ${trigger.list_id})`,
+  )
+  return count
 }
 
 export type CartAutomation = { id: string; offsets: number[]; steps: Step[] }

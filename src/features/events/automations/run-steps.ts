@@ -9,12 +9,12 @@ import { calculatorOf } from '../../contacts/attributes/calculate.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
-import { findTemplate } from '../../transactional/template-queries.ts'
+import { storedTemplate } from '../../transactional/stored-template.ts'
 import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 import { prepareStep, type StepNeeds } from './prepare-step.ts'
 import type { Step } from './queries.ts'
 import { languageOf, scenarioSteps } from './scenario.ts'
-import { openStepFiles, type StepFiles } from './step-files.ts'
+import { FileOnItsWay, openStepFiles, type StepFiles } from './step-files.ts'
 import {
   claimRuns,
   type DueRun,
@@ -43,34 +43,31 @@ const budgetMs = 2_000
 /** Not to be called inside a transaction: each portion has its own. */
 export async function runAutomations(needs: AutomationNeeds, now: Date): Promise<void> {
   const files = openStepFiles(needs.fetchAttachment)
-  for (let i = 0; i < portionsInTurn; i++) if ((await runPortion(needs, now, files)) === 0) return
+  for (let i = 0; i < portionsInTurn; i++) {
+    if ((await runPortion(needs, now, files)) > 0) continue
+    if (files.waiting().length === 0) return
+    await files.next()
+  }
+  // What is fetched by then is not fetched again.
+  while (files.waiting().length > 0) await files.next()
+  await runPortion(needs, now, files)
 }
 
-/** Gives how many runs it took. */
+/** Gives how many runs had their turn. Those whose file is on its way are left as they are. */
 export async function runPortion(
   needs: AutomationNeeds,
   now: Date,
   files: StepFiles = openStepFiles(needs.fetchAttachment),
 ): Promise<number> {
-  for (;;) {
-    const taken = await tryPortion(needs, now, files)
-    if (!files.isWanting()) return taken
-    await files.fetchWanted()
-  }
-}
-
-/** Nothing is written where a file is wanting. */
-async function tryPortion(needs: AutomationNeeds, now: Date, files: StepFiles): Promise<number> {
   const unsubscribeKeys = await needs.unsubscribeKeys()
   return needs.db.transaction(async (db) => {
-    const runs = await claimRuns(db, now, portion)
+    const runs = await claimRuns(db, now, { limit: portion, without: files.waiting() })
     if (runs.length === 0) return 0
     const found = await holdAutomations(db, runs.flatMap(automationOf))
     const automations = new Map(found.map((one) => [one.id, one]))
     const { baseUrl, log } = needs
     const work = { log, automations, steps: { now, baseUrl, unsubscribeKeys, files, ...readers(db, now) } }
     const decided = await decideAll(work, runs)
-    if (files.isWanting()) return 0
     const moves = await queueSteps(db, decided, now)
     await moveRuns(db, moves, now)
     const stopped = moves.filter(({ reason }) => reason === 'suppressed')
@@ -94,7 +91,8 @@ function readers(db: Db, now: Date): Omit<StepNeeds, 'now' | 'baseUrl' | 'unsubs
     calculatorOf: (accountId) => once(`formulas ${accountId}`, () => calculatorOf(db, accountId, now)),
     keyOf: (id) => once(`key ${id}`, () => keyOf(db, id)),
     settingsOf: (accountId) => once(`settings ${accountId}`, () => readSettingsOf(db, accountId)),
-    templateOf: (accountId, id) => once(`template ${accountId} ${id}`, () => findTemplate(db, accountId, id)),
+    templateOf: (accountId, id) =>
+      once(`template ${accountId} ${id}`, () => storedTemplate(db, accountId, id)),
   }
 }
 
@@ -114,12 +112,14 @@ async function decideAll(work: Work, runs: DueRun[]): Promise<Decided[]> {
   const decided: Decided[] = []
   for (const run of runs) {
     if (performance.now() - begun > budgetMs) break
-    decided.push(await decide(work, run))
+    const one = await decide(work, run)
+    if (one) decided.push(one)
   }
   return decided
 }
 
-async function decide(work: Work, run: DueRun): Promise<Decided> {
+/** Nothing where its file is on its way. */
+async function decide(work: Work, run: DueRun): Promise<Decided | undefined> {
   const automation = run.automation_id === null ? undefined : work.automations.get(run.automation_id)
   const steps = stepsOf(run, automation)
   const step = steps[run.next_step]
@@ -132,6 +132,7 @@ async function decide(work: Work, run: DueRun): Promise<Decided> {
     return { run, stepCount, outgoing: { ...outgoing, listId: automation?.list_id ?? undefined } }
   } catch (error) {
     if (isDatabaseDown(error)) throw error
+    if (error instanceof FileOnItsWay) return undefined
     if (!(error instanceof Refusal))
       work.log.error({ err: error, run: run.id }, 'a step of an automation failed')
     return {

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bytes, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
-import { onEvent, openRunning } from '../fixtures/running.ts'
+import { onEvent, openRunning, step } from '../fixtures/running.ts'
 
 let isThere = false
 let asked = 0
+let slow: Promise<void> | undefined
 const { app, api, declare, happened, pass, subjects } = await openRunning(async () => {
   asked++
+  await slow
   if (isThere) return Buffer.from('the guide')
   throw new Error('it answered 503')
 })
@@ -19,7 +21,7 @@ const File = row<{ recipient: string; filename: string; content: Buffer }>({
   content: bytes,
 })
 
-test('the file of a step’s template is fetched once for all runs; without it the step waits', async () => {
+async function declareGuide(): Promise<void> {
   const { body: template } = await api('POST', '/v3/smtp/templates', key, {
     templateName: 'Guide',
     subject: 'Guide',
@@ -29,6 +31,10 @@ test('the file of a step’s template is fetched once for all runs; without it t
     isActive: true,
   })
   await declare(key, onEvent('asked', { delay_minutes: 0, template_id: template.id }))
+}
+
+test('the file of a step’s template is fetched once for all runs; without it the step waits', async () => {
+  await declareGuide()
   const people = ['a@example.org', 'b@example.org', 'c@example.org']
   for (const email of people) await happened(key, 'asked', email)
   await pass(0)
@@ -51,4 +57,21 @@ test('the file of a step’s template is fetched once for all runs; without it t
   )
   await pass(61)
   assert.deepEqual(await subjects(key, 'a@example.org'), ['Guide'])
+})
+
+test('while a file is on its way the steps of other accounts are sent', async () => {
+  const other = await app.makeAccount()
+  await declare(other.key, onEvent('came', step(0, 'Welcome')))
+  let arrive = () => {}
+  slow = new Promise((resolve) => {
+    arrive = resolve
+  })
+  await happened(key, 'asked', 'late@example.org')
+  await happened(other.key, 'came', 'quick@example.org')
+  const passing = pass(0)
+  while ((await subjects(other.key, 'quick@example.org')).length === 0);
+  assert.deepEqual(await subjects(key, 'late@example.org'), [])
+  arrive()
+  await passing
+  assert.deepEqual(await subjects(key, 'late@example.org'), ['Guide'])
 })

@@ -1,34 +1,50 @@
 // The files that templates of steps have attached. A step is prepared in a transaction and a file fetched outside of
-// any: a portion that lacks one is given up, the file is fetched, and the portion is taken again.
+// any: runs that lack one are left where they are until it is there, and those of other accounts go on.
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { Attachment } from '../../messages/queue-messages.ts'
-import { templateInvalid } from '../../messages/refusals.ts'
 import { fetchFile } from '../../transactional/attached-file.ts'
 import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 
+/** It is being fetched. */
+export class FileOnItsWay extends Error {}
+
 export type StepFiles = {
-  /** Throws the refusal where the file cannot be read, or has not been fetched yet. */
-  get: (url: string) => Attachment
-  isWanting: () => boolean
-  fetchWanted: () => Promise<void>
+  /** Throws the refusal where the file cannot be read; one that is new is asked for. */
+  get: (accountId: string, url: string) => Attachment
+  /** The accounts that wait for a file. */
+  waiting: () => string[]
+  /** Another file is there, or cannot be had. */
+  next: () => Promise<unknown>
 }
+
+type Fetching = { over: Promise<unknown>; accounts: Set<string> }
 
 export function openStepFiles(fetch: FetchAttachment): StepFiles {
   const known = new Map<string, Attachment | Refusal>()
-  const wanted = new Set<string>()
+  const underWay = new Map<string, Fetching>()
+
+  function begin(url: string): Fetching {
+    const over = fileOrRefusal(fetch, url)
+      .then((file) => known.set(url, file))
+      .finally(() => underWay.delete(url))
+    // Whoever waits for the next one hears of it.
+    over.catch(() => {})
+    const fetching = { over, accounts: new Set<string>() }
+    underWay.set(url, fetching)
+    return fetching
+  }
+
   return {
-    get(url) {
+    get(accountId, url) {
       const file = known.get(url)
-      if (!file) wanted.add(url)
-      if (file && !(file instanceof Refusal)) return file
-      throw file ?? templateInvalid({ message: 'Its attachment is not fetched yet.' })
+      if (file instanceof Refusal) throw file
+      if (file) return file
+      const { accounts } = underWay.get(url) ?? begin(url)
+      accounts.add(accountId)
+      throw new FileOnItsWay()
     },
-    isWanting: () => wanted.size > 0,
-    async fetchWanted() {
-      const urls = [...wanted]
-      wanted.clear()
-      await Promise.all(urls.map(async (url) => known.set(url, await fileOrRefusal(fetch, url))))
-    },
+    waiting: () => [...underWay.values()].flatMap(({ accounts }) => [...accounts]),
+    next: () => Promise.race([...underWay.values()].map(({ over }) => over)),
   }
 }
 

@@ -45,7 +45,7 @@ const Due = row<DueRun>({
 })
 
 // Accounts are found by skipping through the index: the cost follows their number, not that of their runs.
-const shares = (limit: number) => sql`
+const shares = (limit: number, without: string[]) => sql`
     -- all accounts: the worker serves them all
     waiting (account_id) as (
       (select account_id from automation_runs where status = 'running' order by account_id limit 1)
@@ -60,15 +60,15 @@ const shares = (limit: number) => sql`
     ), shares as (
       select account_id, greatest(1, ${limit}::int / count(*) over ())::int as share
         from waiting
-       where account_id is not null
+       where account_id is not null and account_id <> all(${without}::bigint[])
     )`
 
-/** The same share of each account. They are the caller's until it commits. */
-export function claimRuns(db: Db, now: Date, limit: number) {
+/** The same share of each account but of those that wait for something. They are the caller's until it commits. */
+export function claimRuns(db: Db, now: Date, { limit, without }: { limit: number; without: string[] }) {
   return db.many(
     Due,
     sql`
-    with recursive ${shares(limit)}, picked as (
+    with recursive ${shares(limit, without)}, picked as (
       select d.*
         from shares s
        cross join lateral (

@@ -13,6 +13,7 @@ import {
   type AutomationFields,
   type AutomationRow,
   automationStatuses,
+  countLocked,
   deleteAutomation,
   findAutomation,
   insertAutomation,
@@ -24,6 +25,8 @@ import {
 import { resumeRuns } from './run-queries.ts'
 
 const mostSteps = 50
+/** Each event, and each addition to a list, starts a run of all of them in the transaction that records it. */
+export const mostOfTrigger = 50
 const longestDelay = 366 * 24 * 60
 
 export const StepBody = closed({
@@ -71,7 +74,9 @@ export async function readAutomation(ctx: Ctx, shownId: string): Promise<Automat
 export async function createAutomation(ctx: Ctx, body: AutomationBody): Promise<AutomationRow> {
   const of = { accountId: ctx.caller.accountId, id: newUuid(), at: ctx.now }
   await refuseBadBody(ctx, body)
-  return insertAutomation(ctx.db, of, fieldsOf(ctx, body))
+  const wanted = fieldsOf(ctx, body)
+  await refuseTooMany(ctx, of.id, wanted)
+  return insertAutomation(ctx.db, of, wanted)
 }
 
 /** What is not given stays. Runs under way keep their times and get the new contents. */
@@ -82,6 +87,7 @@ export async function changeAutomation(ctx: Ctx, shownId: string, change: Automa
   // What has been broken from outside since can still be paused and renamed; what is given anew is looked at.
   if (isGivenAnew(change) || body.status === 'active') await refuseBadBody(ctx, body)
   const wanted = fieldsOf(ctx, body)
+  if (found.status !== 'active' || isGivenAnew(change)) await refuseTooMany(ctx, found.id, wanted)
   const changed = await updateAutomation(ctx.db, { accountId, id: found.id, at: ctx.now }, wanted)
   if (wanted.status === 'active') await letRunsGoOn(ctx, found.id)
   return changed
@@ -134,6 +140,16 @@ async function refuseBadBody(ctx: Ctx, body: AutomationBody): Promise<void> {
   refuseWrongTrigger(body)
   await refuseUnknownList(ctx, body.list_id)
   await refuseBadSteps(ctx, body.steps)
+}
+
+async function refuseTooMany({ db, caller }: Ctx, id: string, wanted: AutomationFields): Promise<void> {
+  if (wanted.status !== 'active' || wanted.trigger_type === 'abandoned_cart') return
+  if ((await countLocked(db, { accountId: caller.accountId, id }, wanted)) < mostOfTrigger) return
+  throw invalidParameter({
+    message: `${mostOfTrigger} active automations start with that trigger already, which is the most there may be.`,
+    param: wanted.event_name === null ? 'list_id' : 'event_name',
+    hint: 'Pause or delete one that is no longer used.',
+  })
 }
 
 function fieldsOf({ caller }: Ctx, body: AutomationBody): AutomationFields {

@@ -26,7 +26,12 @@ export const EventBody = closed({
         whatsapp: Text,
         landline_number: Text,
       },
-      { description: 'Who; the first that is known counts, and an unknown person becomes a contact' },
+      {
+        description:
+          'Who; contact_id alone where it is given. Else the first that is known counts, and an unknown person ' +
+          'becomes a contact; the others are added to a contact that has none of their kind, unless they are ' +
+          'somebody else’s',
+      },
     ),
   ),
   event_properties: optionalMap(Type.Unknown()),

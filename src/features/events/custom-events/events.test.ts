@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openRunning } from '../fixtures/running.ts'
+import { onEvent, openRunning, step } from '../fixtures/running.ts'
 
-const { app, api } = await openRunning()
+const { app, api, declare, pass, subjects } = await openRunning()
 
 const post = (key: string, body: unknown) => api('POST', '/v3/events', key, body)
 const ofAnna = { identifiers: { email_id: 'Anna@Example.com' } }
@@ -77,6 +77,39 @@ describe('recording an event', () => {
     assert.equal(events.length, each.length)
     assert.equal((await post(key, { event_name: 'seen', identifiers: { ext_id: 'new' } })).status, 204)
     assert.equal((await api('GET', '/v3/contacts/new?identifierType=ext_id', key)).status, 200)
+  })
+
+  test('adds the names that its contact lacks, and takes nobody else’s', async () => {
+    const { key } = await app.makeAccount()
+    await declare(key, onEvent('signup', step(0, 'Welcome')))
+    const named = async (path: string) => {
+      const { email, ext_id, attributes } = (await api('GET', `/v3/contacts/${path}`, key)).body
+      return [email, ext_id, attributes?.SMS]
+    }
+    const say = async (event_name: string, identifiers: object) =>
+      assert.equal((await post(key, { event_name, identifiers })).status, 204)
+    // A visitor gives an address, and a phone later.
+    await say('visit', { ext_id: 'u7' })
+    await say('signup', { ext_id: 'u7', email_id: 'Uma@example.com' })
+    await pass(0)
+    assert.deepEqual(await subjects(key, 'uma@example.com'), ['Welcome'])
+    await say('visit', { email_id: 'uma@example.com', phone_id: '+33612345678' })
+    assert.deepEqual(await named('uma@example.com'), ['uma@example.com', 'u7', '33612345678'])
+    // A contact logs in, and is named by the number of the shop from then on.
+    await api('POST', '/v3/contacts', key, { email: 'vic@example.com' })
+    await say('login', { email_id: 'vic@example.com', ext_id: 'v8' })
+    await say('visit', { ext_id: 'v8' })
+    assert.deepEqual(await named('v8?identifierType=ext_id'), ['vic@example.com', 'v8', undefined])
+    // What somebody has is neither changed nor taken.
+    await say('visit', { ext_id: 'v8', email_id: 'other@example.com' })
+    await say('visit', { email_id: 'vic@example.com', ext_id: 'u7', phone_id: '+33612345678' })
+    assert.deepEqual(await named('vic@example.com'), ['vic@example.com', 'v8', undefined])
+    assert.equal((await api('GET', '/v3/contacts?limit=10', key)).body.count, 2)
+    // Nor does an address that was erased come back.
+    await api('POST', '/api/v1/contacts/erase', key, { email: 'gone@example.com', confirm: true })
+    await say('visit', { ext_id: 'g9' })
+    await say('visit', { ext_id: 'g9', email_id: 'gone@example.com' })
+    assert.deepEqual(await named('g9?identifierType=ext_id'), [undefined, 'g9', undefined])
   })
 
   test('is refused with a reason when it is not one', async () => {

@@ -81,6 +81,13 @@ test('what is not about the recipient never suppresses', () => {
   )
 })
 
+test('what is not about the recipient does not count against it either', () => {
+  const mail = (line: string) => classifyReply({ ...parted(line), stage: 'mail' })
+  assert.deepEqual([mail('452 4.3.1 Insufficient system storage').class], ['temporary'])
+  for (const line of ['452 4.3.1 Insufficient storage', '451 later', '550 5.1.1 User unknown', '554 no'])
+    assert.equal(mail(line).countsToLimit, false, line)
+})
+
 test('suppressing, hard and dead mean the same for a reply', () => {
   fc.assert(
     fc.property(fc.integer({ min: 400, max: 599 }), anyText, (smtpCode, message) => {

@@ -20,9 +20,10 @@ export function classifyReply(reply: Reply): BounceVerdict {
   const isTemporary = saysTemporary(smtpCode, code)
   const isPermanent = smtpCode === null ? code?.startsWith('5') === true : smtpCode >= 500
   const found = { text, code, smtpCode, stage: reply.stage?.toLowerCase() ?? '' }
-  if (isTemporary) return verdict(temporaryClass(found), isPermanent, false)
-  const name = permanentClass(found)
-  return verdict(name, isPermanent, isDeadAddress(name) && isCertain(name, found))
+  const name = isTemporary ? temporaryClass(found) : permanentClass(found)
+  const isDead = !isTemporary && isDeadAddress(name) && isCertain(name, found)
+  const judged = verdict(name, isPermanent, isDead)
+  return isAboutUs(found.stage) ? { ...judged, countsToLimit: false } : judged
 }
 
 type Found = { text: string; code: string | undefined; smtpCode: number | null; stage: string }
@@ -32,7 +33,14 @@ function saysTemporary(smtpCode: number | null, code: string | undefined): boole
   return (smtpCode !== null && smtpCode < 500) || code?.startsWith('4') === true
 }
 
-function temporaryClass({ text, code, smtpCode }: Found): BounceClass {
+function temporaryClass(found: Found): BounceClass {
+  const name = temporaryWords(found)
+  // The full disk is the upstream's.
+  return name === 'mailbox_full' && isAboutUs(found.stage) ? 'temporary' : name
+}
+
+function temporaryWords({ text, code, smtpCode }: Found): BounceClass {
+  if (code === '4.7.8') return 'credentials'
   const inText = firstOf(decisiveTexts, text) ?? firstOf(faultTexts, text)
   if (inText) return inText
   const inCode = classOfCode(code)
@@ -56,7 +64,7 @@ function permanentClass(found: Found): BounceClass {
 // Words about spam, policy or us beside "mailbox unavailable" leave a doubt, which goes in favour of the address.
 const doubts = [
   /policy|spam|virus|unsolicited|abus|client host|\byour (?:\S+ )?(?:account|domain|server|network|ip|organi[sz]ation)/,
-  /(?:\bip|host|client|server|network)\b.{0,30}\bblocked|blocked (?:by|for)/,
+  /(?:\bip|host|client|server|network)\b.{0,30}\bblocked|blocked (?:by|for)|(?:white|allow)[- ]?list/,
 ]
 
 function withoutDoubt(spoken: BounceClass | undefined, text: string): BounceClass | undefined {
@@ -78,7 +86,7 @@ function nearer(inCode: BounceClass, text: string): BounceClass | undefined {
 
 function isCertain(name: BounceClass, { code, smtpCode, text, stage }: Found): boolean {
   if (code === undefined && smtpCode === null) return false
-  if (/temporar(?:y|ily)|temporairement/.test(text)) return false
+  if (/temporar(?:y|ily)|temporairement|try (?:again |sending )?later/.test(text)) return false
   // A remote server's 5.1.2 may be its own trouble with the DNS: only words of non-existence make it certain.
   return (
     name !== 'unknown_host' || code !== '5.1.2' || stage === 'dns' || firstOf(deadTexts, text) !== undefined

@@ -28,6 +28,7 @@ export const decisiveTexts: TextRule[] = [
     /exceeded (?:its |the )?storage|insufficient (?:disk|mailbox|storage)|out of storage|inbox is full/,
   ],
   ['mailbox_full', /boite.{0,40}(?:pleine|saturee)|quota (?:depasse|atteint)|disk quota/],
+  ['mailbox_full', /postfach (?:ist )?(?:voll|uberfullt)|buzon (?:esta )?lleno|casella (?:\S+ )?piena/],
   [
     'sender',
     /sender (?:address |domain |mail |email )?(?:\S+ )?(?:rejected|denied|refused|invalid|unknown|not )/,
@@ -39,9 +40,15 @@ export const decisiveTexts: TextRule[] = [
   ['sender', /(?:invalid|unknown|bad) sender|sender verif|emetteur invalide|return path|mail from not owned/],
   ['sender', /domain of (?:the )?sender|(?:envelope|mail) ?-?from (?:address|domain)/],
   [
-    'blocked',
-    /\b(?:helo|ehlo) (?:command|name|host)|reverse dns|\bptr\b|cannot find your (?:hostname|reverse)/,
+    'sender',
+    /\bfrom:? (?:address|domain)|sender(?:'s)? (?:account|mailbox)|(?:domain|user) for (?:the )?sender/,
   ],
+  ['sender', /call(?:out|back) .{0,40}\bsender\b/],
+  // Whoever asked for too many that do not exist is refused those that do.
+  ['rate', /too many (?:\S+ ){0,2}(?:recipients|rcpts|users|addresses|mailboxes)|directory harvest/],
+  ['blocked', /no longer accepts? (?:e-?)?mails? from/],
+  ['blocked', /\b(?:helo|ehlo):? (?:command|name|host|domain)|reverse dns|\bptr\b/],
+  ['blocked', /cannot find your (?:hostname|reverse)|\byour (?:mail |smtp )?(?:host|server)(?:'s)? ?name/],
   [
     'auth',
     /\bdmarc\b|\bdkim\b|\bspf\b|unauthenticated (?:email|mail)|authentication level|not authenticated.{0,20}spf/,
@@ -105,6 +112,11 @@ export const deadTexts: TextRule[] = [
   [
     'unknown_user',
     /(?:adresse|compte|boite|utilisateur|destinataire).{0,60}(?:n'?existe pas|inexistante?|inconnue?)/,
+  ],
+  ['unknown_user', /(?:empfanger|benutzer) unbekannt|unbekannter (?:empfanger|benutzer)/],
+  [
+    'unknown_user',
+    /(?:usuario|destinatario) (?:desconocido|inexistente)|(?:utente|destinatario) sconosciuto/,
   ],
 ]
 

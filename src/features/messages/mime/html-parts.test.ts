@@ -41,6 +41,12 @@ for (const [name, html] of Object.entries(bodies))
     assert.deepEqual(after.headers, before.headers)
   })
 
+test('a part in an encoding that nobody knows stays as it is', async () => {
+  const head = ['Content-Type: text/html', 'Content-Transfer-Encoding: x-uuencode', '']
+  const raw = mail(...head, 'begin 644 a', "-/&)O9'D^:&D\\+V)O9'D^", 'end', '<body></body>')
+  assert.equal(await marked(raw), raw.toString('latin1'))
+})
+
 test('in any character set that is known, alone or deep inside', async () => {
   const latin = mail(
     'Content-Type: multipart/mixed; boundary="a b"',

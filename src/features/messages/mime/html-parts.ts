@@ -32,14 +32,15 @@ function textOf(body: Buffer, encoding: string, charset = 'us-ascii'): string | 
   try {
     return new TextDecoder(charset, { fatal: true }).decode(decoded(body, encoding.trim().toLowerCase()))
   } catch {
-    // A character set that nobody knows, or octets that are none of it.
+    // A character set or an encoding that nobody knows, or octets that are none of it.
     return undefined
   }
 }
 
 function decoded(body: Buffer, encoding: string): Buffer {
   if (encoding === 'base64') return Buffer.from(body.toString('latin1'), 'base64')
-  if (encoding !== 'quoted-printable') return body
+  if (/^(|7bit|8bit|binary)$/.test(encoding)) return body
+  if (encoding !== 'quoted-printable') throw new Error(`an encoding that nobody knows: ${encoding}`)
   const text = body
     .toString('latin1')
     .replace(/[ \t]+(?=\r\n|$)/g, '')

@@ -19,7 +19,7 @@ async function makeCaller(dailyCap: number | null = null): Promise<Caller> {
 }
 
 function submission(caller: Caller, recipients: string[], more: Partial<Submission> = {}): Submission {
-  const ctx = { db, now, caller, requestId: 'req_test', cursorKey: Buffer.alloc(32) }
+  const ctx = { db, now, caller, requestId: 'req_test', cursorKey: Buffer.alloc(32), takesMarketing: true }
   return { ctx, envelopeFrom: 'shop@example.com', recipients, mail, ...more }
 }
 

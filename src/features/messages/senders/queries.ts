@@ -49,3 +49,26 @@ export function findSenderIds(db: Db, accountId: string, emails: string[]) {
      group by lower(email)`,
   )
 }
+
+export type InactiveSender = { id: string; email: string; has_code: boolean }
+
+const Inactive = row<InactiveSender>({ id: text, email: text, has_code: bool })
+
+/** How long a code that was mailed to a sender can be entered. */
+export const codeValidMs = 24 * 3_600_000
+
+/** A sender of the address, in lower case; first the one whose code can still be entered. */
+export function findInactive(db: Db, { accountId, email }: SenderRef) {
+  return db.maybe(
+    Inactive,
+    sql`
+    select id, email,
+           code_hash is not null and tries_left > 0
+           and code_sent_at > clock_timestamp() - make_interval(secs => ${codeValidMs / 1000}) as has_code
+      from senders
+     where account_id = ${accountId}
+       and lower(email) = ${email}
+     order by has_code desc, id
+     limit 1`,
+  )
+}

@@ -7,7 +7,7 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { senderUnverified } from '../../accounts/usage/refusals.ts'
 import { findDomainState, servedDomains } from '../../domains/domain-states.ts'
 import { normalName } from '../../domains/name.ts'
-import { findProven, findSender, findSenderIds, type SenderRef } from './queries.ts'
+import { findInactive, findProven, findSender, type InactiveSender, type SenderRef } from './queries.ts'
 
 const nameOf = ({ accountId, email }: SenderRef) => `${accountId} ${email}`
 
@@ -52,8 +52,8 @@ async function stillToDo(db: Db, { accountId, email }: SenderRef): Promise<WayOu
       hint: `${domain} is declared, not verified: publish the records that domain.dns shows, then verify it.`,
       action: { operation: 'domain.verify', method: 'POST', path: '/api/v1/domains/verify', scope, body },
     }
-  const [waiting] = await findSenderIds(db, accountId, [email.toLowerCase()])
-  if (waiting) return { hint: codeHint(email), action: validating(waiting.id) }
+  const sender = await findInactive(db, lowered({ accountId, email }))
+  if (sender) return sender.has_code ? enteringCode(sender) : askingForCode(sender)
   const declaring = { operation: 'domain.declare', method: 'POST', path: '/api/v1/domains', scope, body }
   return {
     hint: 'Declare and verify the domain, or add the address under /v3/senders and validate it.',
@@ -61,15 +61,22 @@ async function stillToDo(db: Db, { accountId, email }: SenderRef): Promise<WayOu
   }
 }
 
-const codeHint = (email: string) =>
-  `${email} is a sender that waits for its code: send {"otp": the code that was mailed to it}.`
+function enteringCode({ id, email }: InactiveSender): WayOut {
+  const path = `/v3/senders/${id}/validate`
+  return {
+    hint: `${email} is a sender that waits for its code: send {"otp": the code that was mailed to it}.`,
+    action: { operation: 'sender.validate', method: 'PUT', path, scope },
+  }
+}
 
-const validating = (id: string) => ({
-  operation: 'sender.validate',
-  method: 'PUT',
-  path: `/v3/senders/${id}/validate`,
-  scope,
-})
+/** None was mailed while its domain spoke for it, or it was tried too often, or is too old. */
+function askingForCode({ id, email }: InactiveSender): WayOut {
+  const path = `/v3/senders/${id}`
+  return {
+    hint: `${email} is a sender without a code to enter: this request mails one to it, for PUT ${path}/validate.`,
+    action: { operation: 'sender.update', method: 'PUT', path, scope, body: { email } },
+  }
+}
 
 /** The sender of this number, which must be active. */
 export async function readNumberedSender(ctx: Ctx, id: number): Promise<Address> {

@@ -8,6 +8,7 @@ import { faultOf } from './fault.ts'
 import { parse } from './parse.ts'
 import { inTurn, type RenderTime } from './turns.ts'
 import { readPath } from './values.ts'
+import { beginRendering } from './work.ts'
 
 export type TemplateScope = {
   params?: unknown
@@ -61,8 +62,10 @@ function renderWith(run: Run, readsAny: boolean): CompiledTemplate['render'] {
 /** By the library alone, without the fast path. */
 export function slowTemplate(templates: Template[], kind: Kind): Run {
   const engine = engines[kind]
-  return (environment) =>
-    toValueSync(engine.renderer.renderTemplates(templates, contextFor(engine, environment)))
+  return (environment) => {
+    beginRendering()
+    return toValueSync(engine.renderer.renderTemplates(templates, contextFor(engine, environment)))
+  }
 }
 
 /** What the template sees: no prototype, the provider's names for the links, its words for the constants. */
@@ -78,6 +81,7 @@ const nothing = environmentOf({})
 
 /** The variables that the template would print as nothing. */
 export function missingVariables(compiled: CompiledTemplate, scope: TemplateScope): string[] {
+  beginRendering()
   const environment = environmentOf(scope)
   const isMissing = (path: string[]) => {
     const value = readPath(environment, path)

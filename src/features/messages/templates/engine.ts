@@ -10,11 +10,20 @@ import { AutoescapeTag } from './autoescape.ts'
 import { CaptureTag } from './capture.ts'
 import { strftimeOf, withWeek } from './date-format.ts'
 import { templateFault } from './fault.ts'
-import { finishedFilters, pureFilters, sliced } from './filters.ts'
+import { countTexts, finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
 import { operators } from './operators.ts'
 import { timeLimit } from './time-limit.ts'
-import { escapeHtml, Finished, isTrue, outerLoops, printed, readProperty, sizeOf } from './values.ts'
+import {
+  escapeHtml,
+  Finished,
+  isTrue,
+  outerLoops,
+  printed,
+  readProperty,
+  sizeOf,
+  wholeSize,
+} from './values.ts'
 
 export type Kind = 'html' | 'text'
 
@@ -34,6 +43,9 @@ const aliases: Record<string, string> = {
 
 // They take away white space only: text that was finished stays so.
 const trimming = ['strip', 'lstrip', 'rstrip', 'strip_newlines']
+
+// Of a list that is put into lists, and those into others, the library counts the entries of the last.
+const nesting = ['push', 'unshift', 'concat']
 
 export const engines: Record<Kind, Liquid> = { html: makeEngine('html'), text: makeEngine('text') }
 
@@ -60,6 +72,8 @@ function makeEngine(kind: Kind): Liquid {
 }
 
 function registerFilters(engine: Liquid): void {
+  for (const [name, filter] of Object.entries(engine.filters))
+    engine.registerFilter(name, countedTexts(filter))
   for (const [name, handler] of Object.entries(pureFilters)) engine.registerFilter(name, handler)
   for (const [name, handler] of Object.entries(finishedFilters))
     engine.registerFilter(name, { handler, raw: true })
@@ -68,6 +82,7 @@ function registerFilters(engine: Liquid): void {
     if (filter) engine.registerFilter(name, filter)
   }
   for (const name of trimming) engine.registerFilter(name, keptFinished(handlerOf(engine.filters[name])))
+  for (const name of nesting) engine.registerFilter(name, countedWhole(handlerOf(engine.filters[name])))
   engine.registerFilter('date', date)
   engine.registerFilter('time', date)
   engine.registerFilter('slice', slice)
@@ -76,10 +91,26 @@ function registerFilters(engine: Liquid): void {
 
 type Handler = ReturnType<typeof handlerOf>
 
+// The library counts what most of its filters go through, but not all: some could lengthen a text again and again.
+function countedTexts(filter: FilterImplOptions): FilterImplOptions {
+  const library = handlerOf(filter)
+  const handler: Handler = function (...given) {
+    return countTexts(given, () => library.apply(this, given))
+  }
+  return typeof filter === 'function' ? handler : { ...filter, handler }
+}
+
 function keptFinished(handler: Handler): Handler {
   return function (value: unknown, ...args: unknown[]) {
     const result = handler.call(this, value, ...args)
     return value instanceof Finished ? new Finished(printed(result)) : result
+  }
+}
+
+function countedWhole(handler: Handler): Handler {
+  return function (list: unknown, added: unknown) {
+    this.context.memoryLimit.use(wholeSize(toValue(added)))
+    return handler.call(this, list, added)
   }
 }
 

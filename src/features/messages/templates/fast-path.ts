@@ -3,6 +3,7 @@ import { staticKey } from './analyse.ts'
 import { refuseTooLarge } from './engine.ts'
 import { finishedFilters, type PureFilter, pureFilters } from './filters.ts'
 import { printed, readPath } from './values.ts'
+import { beginRendering } from './work.ts'
 
 // Most templates are text with variables and a few filters. The library walks generators for each of them; here
 // they become a list of strings and small functions. It is built from the library's own tree, and reads, filters
@@ -31,6 +32,7 @@ export function templateParts(
 }
 
 export function joined(parts: TemplatePart[], environment: Environment): string {
+  beginRendering()
   let text = ''
   for (const part of parts) {
     text += typeof part === 'string' ? part : part.print(environment)

@@ -1,11 +1,12 @@
 import { toValue } from 'liquidjs'
-import { escapeHtml, escapeHtmlOnce, isTrue, printed, sizeOf } from './values.ts'
+import { escapeHtml, escapeHtmlOnce, Finished, isTrue, printed, sizeOf } from './values.ts'
+import { countWork } from './work.ts'
 
 /** A filter whose result depends on nothing but its arguments. */
 export type PureFilter = (value: unknown, ...args: unknown[]) => unknown
 
 /** The filters of the compatible provider's language, besides those of the library. */
-export const pureFilters: Record<string, PureFilter> = {
+export const pureFilters = counted({
   default: (value, fallback) => (isTrue(value) ? value : fallback),
   default_if_none: (value, fallback) => toValue(value) ?? fallback,
   upper: (value) => printed(value).toUpperCase(),
@@ -22,33 +23,55 @@ export const pureFilters: Record<string, PureFilter> = {
   add: (value, more) => sum(value, more),
   yesno: (value, words) => yesNo(toValue(value), words),
   pluralize: (value, endings) => plural(value, endings),
-  urlencode: (value, safe = '/') => percentEncoded(printed(value), printed(safe)),
-}
+  urlencode: (value, safe = '/') => percentEncoded(printed(value), new Set(printed(safe))),
+})
 
 /** Filters that end in text which must not be escaped again. */
 export const finishedFilters: Record<string, PureFilter> = {
-  escape: (value) => escapeHtml(printed(value)),
-  force_escape: (value) => escapeHtml(printed(value)),
-  escape_once: (value) => escapeHtmlOnce(printed(value)),
   safe: (value) => value,
   raw: (value) => value,
-  linebreaksbr: (value) => broken(printed(value)),
-  newline_to_br: (value) => broken(printed(value)),
+  ...counted({
+    escape: (value) => escapeHtml(printed(value)),
+    force_escape: (value) => escapeHtml(printed(value)),
+    escape_once: (value) => escapeHtmlOnce(printed(value)),
+    linebreaksbr: (value) => broken(printed(value)),
+    newline_to_br: (value) => broken(printed(value)),
+  }),
+}
+
+function counted(filters: Record<string, PureFilter>): Record<string, PureFilter> {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, filter]): [string, PureFilter] => [
+      name,
+      (...given) => countTexts(given, () => filter(...given)),
+    ]),
+  )
+}
+
+/** Of what a filter is given and gives. */
+export function countTexts<T>(given: unknown[], run: () => T): T {
+  for (const one of given) countWork(lengthOf(one))
+  const result = run()
+  countWork(lengthOf(result))
+  return result
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  return value instanceof Finished ? value.text.length : 0
 }
 
 const broken = (text: string) => escapeHtmlOnce(text).replace(/\r?\n/g, '<br />\n')
 
 /** A space is %20, which means one in every part of an address. */
-const percentEncoded = (text: string, safe: string) =>
+const percentEncoded = (text: string, safe: Set<string>) =>
   text
     .toWellFormed()
     .replace(/[^A-Za-z0-9_.~-]/gu, (one) =>
-      safe.includes(one)
-        ? one
-        : [...Buffer.from(one)]
-            .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-            .join(''),
+      safe.has(one) ? one : (keptByEngine[one] ?? encodeURIComponent(one)),
     )
+
+const keptByEngine: Record<string, string> = { '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' }
 
 function capitalFirst(text: string): string {
   const [first = ''] = text

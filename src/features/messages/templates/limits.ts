@@ -10,4 +10,6 @@ export const limits = {
   /** Characters and list entries that filters may make in one rendering. */
   memoryUnits: 1_000_000,
   outputCharacters: 5_000_000,
+  /** Characters that our own filters may go through and make in one rendering. */
+  workedCharacters: 10_000_000,
 }

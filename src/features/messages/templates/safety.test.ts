@@ -120,6 +120,14 @@ const runaways: [string, string, RegExp][] = [
     `{% assign s = "xxxxxxxx" %}${forEach(60, '{% assign s = s | append: s %}')}`,
     /memory/,
   ],
+  [
+    'doubling with a filter of our own',
+    `{% assign s = "xxxxxxxx" %}${forEach(60, '{% assign s = s | add: s %}')}`,
+    /too much text/,
+  ],
+  ['a list of lists of lists, printed', `${nested(12)}{{ a }}`, /memory/],
+  ['a list of lists of lists, compared', `${nested(12)}{% if a == a %}x{% endif %}`, /memory/],
+  ['a list of lists that grows by its own entries', `${nested(12, 'concat')}{{ a | json | size }}`, /memory/],
   ['doubling with capture', `{% capture s %}xxxxxxxx{% endcapture %}${forEach(60, doubled())}`, /larger/],
   ['much output', forEach(100_000, 'y'.repeat(1000)), /larger/],
   ['a padded date', '{{ "now" | date: "%99999999d" }}', /memory/],
@@ -136,6 +144,11 @@ const runaways: [string, string, RegExp][] = [
 
 function forEach(count: number, body: string): string {
   return `{% for i in (1..${count}) %}${body}{% endfor %}`
+}
+
+function nested(levels: number, filter = 'push'): string {
+  const ten = `${` | ${filter}: a`.repeat(10)} %}`
+  return `{% assign a = "xx" | split: "" %}${`{% assign a = "" | split: ""${ten}`.repeat(levels)}`
 }
 
 function doubled(): string {
@@ -163,4 +176,38 @@ test('a large output of the fast path is refused too', async () => {
   const compiled = compileTemplate('{{ params.big }}{{ params.big }}', 'text')
   const big = 'x'.repeat(3_000_000)
   await assert.rejects(compiled.render({ params: { big } }), { name: 'TemplateFault', message: /larger/ })
+})
+
+const long = {
+  text: '€'.repeat(100_000),
+  marks: '&'.repeat(100_000),
+  object: Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n])),
+}
+
+describe('filters over long values are stopped', () => {
+  const sources: Record<string, string> = {
+    'one that lengthens, again and again': `{{ params.text${' | urlencode'.repeat(500)} }}`,
+    'one that escapes, again and again': `{{ params.marks${' | force_escape'.repeat(500)} }}`,
+    'one of the library': `{{ params.text${' | cgi_escape'.repeat(500)} }}`,
+    'many that leave little': '{{ params.text | upper | truncatechars: 1 }}'.repeat(9_000),
+    'many with a long argument': '{{ 1 | yesno: params.text | truncatechars: 1 }}'.repeat(9_000),
+    'many that count': '{{ params.object | length }}'.repeat(9_000),
+    'many that print a list': '{{ params.object | truncatechars: 1 }}'.repeat(9_000),
+  }
+  for (const [title, source] of Object.entries(sources))
+    test(title, { timeout: 20_000 }, async () => {
+      for (const around of [source, `{% if 1 %}${source}{% endif %}`]) {
+        const rendered = compileTemplate(around, 'html').render({ params: long })
+        await assert.rejects(rendered, { name: 'TemplateFault', message: /too much text|too long/ })
+      }
+    })
+})
+
+test('what a shop prints is not stopped, and one rendering does not count for the next', async () => {
+  const items = Array.from({ length: 200 }, (_, n) => ({ name: `Item ${n}`, about: 'about it '.repeat(200) }))
+  const each = '{{ item.name | upper }} {{ item.about | capfirst | truncatechars: 100 | escape }}'
+  const compiled = compileTemplate(`{% for item in params.items %}${each}{% endfor %}`, 'html')
+  for (let n = 0; n < 20; n++) assert.match(await compiled.render({ params: { items } }), /ITEM 199 About/)
+  const plain = compileTemplate('{{ params.text | upper | truncatechars: 3 }}', 'html')
+  for (let n = 0; n < 100; n++) assert.equal(await plain.render({ params: long }), '€€…')
 })

@@ -1,4 +1,5 @@
 import { Drop, toValue } from 'liquidjs'
+import { countWork } from './work.ts'
 
 /** Text that is HTML already: it is printed as it stands. A class, because the library knows its own so. */
 export class Finished extends Drop {
@@ -77,7 +78,17 @@ function readLoop(loop: object, key: unknown): unknown {
 
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
+  if (typeof value !== 'object' || value === null) return 0
+  const { length } = Object.keys(value)
+  countWork(length)
+  return length
+}
+
+/** With all that is inside, as often as it stands there. */
+export function wholeSize(value: unknown): number {
+  if (typeof value === 'string') return value.length + 1
+  if (typeof value !== 'object' || value === null) return 1
+  return Object.values(value).reduce((size: number, inner) => size + wholeSize(inner), 1)
 }
 
 /** The text that an output puts into the message, before escaping. */
@@ -99,9 +110,12 @@ export function printed(value: unknown): string {
 
 function printedObject(value: object | null): string {
   if (value === null) return ''
-  if (Array.isArray(value)) return value.map(printed).join('')
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
-  return JSON.stringify(value) ?? ''
+  const text = Array.isArray(value)
+    ? value.map(printed).filter(Boolean).join(', ')
+    : (JSON.stringify(value) ?? '')
+  countWork(text.length)
+  return text
 }
 
 /** As in the provider's language: empty text, zero, an empty list and an empty object are false. */

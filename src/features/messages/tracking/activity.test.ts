@@ -29,6 +29,50 @@ describe('opens and clicks', () => {
     assert.deepEqual(await seen('robot'), ['open robot', 'click robot'])
   })
 
+  test('are not acted out where they would not be noted', async () => {
+    const { key } = await app.makeAccount()
+    const seen = async (act: string, more: object = {}) => {
+      const { body } = await send({ to: `${act}@simulator.posthorn.test`, ...more }, key)
+      const { events } = await settled(body.id, ['delivered'], key)
+      return events.map(({ type }: { type: string }) => type)
+    }
+    assert.deepEqual(await seen('click+1', { track_opens: false }), ['delivery', 'click'])
+    assert.deepEqual(await seen('click+2', { track_clicks: false }), ['delivery', 'open'])
+    await app.call('PUT', '/api/v1/settings', { key, body: { open_tracking: 'off', click_tracking: false } })
+    assert.deepEqual(await seen('robot', { track_opens: true, track_clicks: true }), ['delivery'])
+  })
+
+  test('are noted no more once the person withdraws the consent, in mail sent before too', async () => {
+    const { key } = await app.makeAccount()
+    const set = (open_tracking: string) =>
+      app.call('PUT', '/api/v1/settings', { key, body: { open_tracking } })
+    await set('consented_only')
+    const email = 'withdraws@example.com'
+    await app.call('POST', '/v3/contacts', { key, body: { email, tracking_consent: true } })
+    const { body } = await send({ to: email, html: '<p>Hello</p>' }, key)
+    await settled(body.id, ['delivered'], key)
+    const { body: sandbox } = await app.call('GET', `/api/v1/sandbox/messages?to=${email}`, { key })
+    const [, pixel = ''] = /src="http:\/\/test(\/t\/[^"]+\.gif)"/.exec(sandbox.data[0].html) ?? []
+    const opens = async () => {
+      assert.equal((await app.call('GET', pixel, { key: null })).status, 200)
+      const { body: message } = await app.call('GET', `/api/v1/messages/${body.id}`, { key })
+      return message.events.filter(({ type }: { type: string }) => type === 'open').length
+    }
+    assert.equal(await opens(), 1)
+    const moved = 'moved@example.com'
+    const change = (who: string, to: object) => app.call('PUT', `/v3/contacts/${who}`, { key, body: to })
+    await change(email, { tracking_consent: false })
+    assert.equal(await opens(), 1)
+    await set('on')
+    assert.equal(await opens(), 1)
+    await change(email, { attributes: { EMAIL: moved } })
+    assert.equal(await opens(), 1)
+    await change(moved, { tracking_consent: true })
+    assert.equal(await opens(), 2)
+    await set('off')
+    assert.equal(await opens(), 2)
+  })
+
   test('lead through links that cannot be forged or turned elsewhere', async () => {
     const link = 'https://example.org/a?b=1&c=2'
     const { body } = await send({

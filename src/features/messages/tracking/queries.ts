@@ -1,6 +1,8 @@
 import type { Db } from '../../../kernel/db.ts'
-import { bytes, int, row } from '../../../kernel/row.ts'
+import { bool, bytes, int, json, maybe, row } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { contactOf } from '../../contacts/contacts/address-queries.ts'
+import type { Allowed } from '../../contacts/contacts/tracking-consent.ts'
 
 const Key = row<{ id: number; key: Buffer }>({ id: int, key: bytes })
 
@@ -9,8 +11,28 @@ export async function ensureTrackingKeys(db: Db, first: Buffer) {
   return db.many(Key, sql`select id, key from tracking_keys order by id`)
 }
 
+const AllowedRow = row<Allowed>({
+  settings: json(),
+  tracking_consent: maybe(bool),
+})
+
+/** What the account and the person say about opens now, which may be long after the message was made. */
+export function findAllowed(db: Db, { account_id: accountId, recipient }: Recipient) {
+  return db.maybe(
+    AllowedRow,
+    sql`
+    select a.settings,
+           (select c.tracking_consent
+              from contacts c
+             where c.account_id = a.id and c.id = ${contactOf({ accountId, email: recipient })}) as tracking_consent
+      from accounts a
+     where a.id = ${accountId}`,
+  )
+}
+
 const Count = row<{ count: number }>({ count: int })
 
+type Recipient = { account_id: string; recipient: string }
 type Clicked = { accountId: string; messageId: string }
 export type Click = Clicked & { url: string }
 

@@ -1,9 +1,11 @@
-// An open or a click arrives: found by its token, judged, kept. Every one is kept; statistics choose later.
+// An open or a click arrives: found by its token, judged, kept. Every one that may be noted is kept; statistics choose
+// later.
 import type { Db } from '../../../kernel/db.ts'
+import { mayNoteOpens } from '../../contacts/contacts/tracking-consent.ts'
 import { findForEvent, type Known } from '../event-queries.ts'
 import { recordEvent } from '../record-event.ts'
 import { burst, classifyActivity } from './classify.ts'
-import { countOtherLinks, holdMessage, markBurst } from './queries.ts'
+import { countOtherLinks, findAllowed, holdMessage, markBurst } from './queries.ts'
 import type { TrackingToken } from './tokens.ts'
 
 export type Visit = {
@@ -22,8 +24,14 @@ const imageProxies = ['google_image_proxy', 'yahoo_image_proxy']
 export async function recordActivity(db: Db, token: TrackingToken, visit: Visit): Promise<void> {
   const message = await findForEvent(db, token.messageId)
   if (!message) return
-  if (token.kind === 'open') await keep(db, message, token, visit)
+  if (token.kind === 'open') await keepOpen(db, message, token, visit)
   else await db.transaction((tx) => keepClick(tx, message, token, visit))
+}
+
+/** A consent that was withdrawn silences the pixels that were sent before. */
+async function keepOpen(db: Db, message: Known, token: TrackingToken, visit: Visit): Promise<void> {
+  const allowed = await findAllowed(db, message)
+  if (allowed && mayNoteOpens(allowed)) await keep(db, message, token, visit)
 }
 
 async function keepClick(

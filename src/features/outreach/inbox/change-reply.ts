@@ -31,12 +31,13 @@ export async function changeReply(ctx: Ctx, id: number, { classification, state 
 async function correct(ctx: Ctx, reply: ReplyRow, classification: Classification | null): Promise<string[]> {
   const { accountId } = ctx.caller
   const { prospect_id: prospectId } = reply
+  const emails = [reply.sender, ...(reply.prospect_email ? [reply.prospect_email] : [])]
   if (classification === 'unsubscribe') {
-    const emails = [reply.sender, ...(reply.prospect_email ? [reply.prospect_email] : [])]
     const suppressed = await leaveAlone(ctx.db, { accountId, prospectId, at: ctx.now }, emails)
     return [...reply.suppressed, ...suppressed]
   }
-  await takeBack(ctx.db, { accountId, id: reply.id }, reply.suppressed)
+  const { suppressed } = reply
+  await takeBack(ctx.db, { accountId, id: reply.id }, { emails, suppressed, at: ctx.now })
   if (prospectId === null) return []
   if (classification === 'refusal') await stopProspect(ctx.db, { accountId, prospectId }, 'refused', ctx.now)
   // It was taken for a machine's, and is a person's answer after all.

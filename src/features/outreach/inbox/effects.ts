@@ -1,5 +1,6 @@
 // What follows when somebody asks to be left alone, and when it turns out that they did not.
 import type { Db } from '../../../kernel/db.ts'
+import { leaveByReply, returnByReply } from '../../contacts/unsubscribe/unsubscribe.ts'
 import { lift, suppress } from '../../suppressions/suppressions.ts'
 import { stopProspect } from '../enrollments/stop-enrollments.ts'
 import { asksElsewhere, type ReplyRef } from './reply-queries.ts'
@@ -10,15 +11,25 @@ type Whose = { accountId: string; prospectId: string | null; at: Date }
 export async function leaveAlone(db: Db, { accountId, prospectId, at }: Whose, emails: string[]) {
   const why = { reason: 'unsubscribe', source: 'outreach', messageId: null, at } as const
   const suppressed: string[] = []
-  for (const email of [...new Set(emails)].sort())
+  for (const email of [...new Set(emails)].sort()) {
+    // The contact first, as everybody else does who changes both.
+    await leaveByReply(db, { accountId, email }, at)
     if (await suppress(db, { accountId, email }, why)) suppressed.push(email)
+  }
   if (prospectId !== null) await stopProspect(db, { accountId, prospectId }, 'unsubscribed', at)
   return suppressed
 }
 
 /** Only what this reply brought about; other wishes of the person stand. */
-export async function takeBack(db: Db, reply: ReplyRef, suppressed: string[]): Promise<void> {
+export async function takeBack(
+  db: Db,
+  reply: ReplyRef,
+  { emails, suppressed, at }: { emails: string[]; suppressed: string[]; at: Date },
+): Promise<void> {
   const { accountId } = reply
-  for (const email of suppressed)
-    if (!(await asksElsewhere(db, reply, email))) await lift(db, { accountId, email }, ['unsubscribe'])
+  for (const email of [...new Set([...emails, ...suppressed])].sort()) {
+    if (await asksElsewhere(db, reply, email)) continue
+    await returnByReply(db, { accountId, email }, at)
+    if (suppressed.includes(email)) await lift(db, { accountId, email }, ['unsubscribe'])
+  }
 }

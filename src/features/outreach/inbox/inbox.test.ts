@@ -86,6 +86,34 @@ describe('the inbox', () => {
     assert.equal(await outreach.suppressed(app.accountId, asked.email), 'unsubscribe')
   })
 
+  test('a contact of the person leaves and comes back with the wish, unless it left in another way', async () => {
+    const statusOf = async (email: string) => (await app.call('GET', `/v3/contacts/${email}`)).body.status
+    const written = await outreach.writeTo(mailbox)
+    await app.call('POST', '/v3/contacts', { body: { email: written.email } })
+    const id = await outreach.makeReply(written)
+    await change(id, { classification: 'unsubscribe' })
+    assert.equal(await statusOf(written.email), 'unsubscribed')
+    await change(id, { classification: 'interested' })
+    assert.equal(await statusOf(written.email), 'subscribed')
+    const { history } = (await app.call('GET', `/v3/contacts/${written.email}/history`)).body
+    assert.deepEqual(
+      history.map(({ attribute, newValue, source }: Record<string, unknown>) => [
+        attribute,
+        newValue,
+        source,
+      ]),
+      [
+        ['STATUS', 'subscribed', 'reply'],
+        ['STATUS', 'unsubscribed', 'reply'],
+        ['EMAIL', written.email, 'api'],
+      ],
+    )
+    await app.call('PUT', `/v3/contacts/${written.email}`, { body: { emailBlacklisted: true } })
+    await change(id, { classification: 'unsubscribe' })
+    await change(id, { classification: 'interested' })
+    assert.equal(await statusOf(written.email), 'unsubscribed')
+  })
+
   test('a refusal ends all sequences of the person', async () => {
     const written = await outreach.writeTo(mailbox)
     const other = await outreach.writeTo(mailbox, { email: written.email })

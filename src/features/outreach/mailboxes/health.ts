@@ -26,11 +26,13 @@ export function bounceRate({ sent, bounced }: { sent: number; bounced: number })
 type Why = { reason: PauseReason; error: string }
 
 /** Needs somebody to resume it: what is wrong does not mend itself. */
-export async function pauseMailbox(db: Db, ref: MailboxRef, why: Why, at: Date): Promise<void> {
-  const paused = await markPaused(db, ref, { ...why, at })
+export async function pauseMailbox(db: Db, ref: MailboxRef, { reason, error }: Why, at: Date): Promise<void> {
+  // Some servers end their words with a full stop, others do not.
+  const why = error.replace(/[.\s]*$/, '.')
+  const paused = await markPaused(db, ref, { reason, error: why, at })
   if (!paused) return
-  const message = `The mailbox ${paused.email} was paused: ${why.error} Mend it, then set its state to active.`
-  const details = { mailbox_id: Number(ref.mailboxId), reason: why.reason }
+  const message = `The mailbox ${paused.email} was paused: ${why} Mend it, then set its state to active.`
+  const details = { mailbox_id: Number(ref.mailboxId), reason }
   await raiseNotice(
     db,
     { accountId: ref.accountId, code: 'mailbox_paused', subject: paused.email, message, details },

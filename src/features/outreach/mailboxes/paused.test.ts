@@ -21,3 +21,13 @@ test('one that is declared with a wrong password is told of until it is mended o
   assert.deepEqual([mended.status, deleted.status], [204, 204])
   assert.deepEqual(await openNotices(), [])
 })
+
+test('the notice has one full stop where the server’s own words end with one', async (t) => {
+  const account = await outreach.makeAccount()
+  const on = (command: string) =>
+    command.startsWith('AUTH') ? '535 5.7.8 Authentication failed.' : undefined
+  const { port } = await mailServer(t, { on })
+  await makeMailbox(account, port)
+  const [notice] = (await account.call('GET', '/api/v1/notices?open=true')).body.data
+  assert.match(notice.message, /Authentication failed\. Mend it, then set its state to active\.$/)
+})

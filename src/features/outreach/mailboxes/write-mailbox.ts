@@ -130,12 +130,7 @@ export async function createMailbox(needs: MailboxNeeds, ctx: Ctx, body: TestedM
     throw invalidParameter({ message: 'There is a mailbox of this address already', param: 'email' })
   const { id: mailboxId } = inserted
   if (body.fault !== undefined)
-    await pauseMailbox(
-      ctx.db,
-      { accountId, mailboxId },
-      { reason: 'login', error: `${body.fault}.` },
-      ctx.now,
-    )
+    await pauseMailbox(ctx.db, { accountId, mailboxId }, { reason: 'login', error: body.fault }, ctx.now)
   return Number(mailboxId)
 }
 

@@ -2,7 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Status } from '../../messages/model.ts'
-import { type ListFilter, MessageShape } from '../../messages/queries.ts'
+import { EventShape, type ListFilter, MessageShape } from '../../messages/queries.ts'
 
 const statesOf: Partial<Record<Status, string[]>> = {
   queued: ['queued', 'handing'],
@@ -21,9 +21,13 @@ const columns = sql`
   null::timestamptz as scheduled_at, sent_at, null::timestamptz as delivered_at,
   tries + case when state in ('queued', 'handing') then 0 else 1 end as attempts,
   case when error is not null then
-    jsonb_build_object('code', case state when 'queued' then 'deferred' else state end, 'smtp_code', null,
-                       'enhanced_code', null, 'message', error) end as last_error,
+    jsonb_build_object('code', coalesce(refused ->> 'class', case state when 'queued' then 'deferred' else state end),
+                       'smtp_code', refused -> 'smtp_code', 'enhanced_code', refused -> 'enhanced_code',
+                       'message', error) end as last_error,
   null::text as held_reason`
+
+const withRefusal = sql`
+  cross join lateral (select jsonb_path_query_first(events, '$[*] ? (@.type == "bounce").data') as refused) as bounce`
 
 export async function listOutgoing(db: Db, accountId: string, filter: ListFilter) {
   const states = filter.status && (statesOf[filter.status] ?? [])
@@ -34,7 +38,7 @@ export async function listOutgoing(db: Db, accountId: string, filter: ListFilter
     MessageShape,
     sql`
     select ${columns}
-      from outreach_messages
+      from outreach_messages ${withRefusal}
      where account_id = ${accountId}
        ${when(states, isOf)}
        ${when(filter.to, (to) => sql`and recipient = ${to}`)}
@@ -47,6 +51,18 @@ export async function listOutgoing(db: Db, accountId: string, filter: ListFilter
 export function findOutgoing(db: Db, accountId: string, id: string) {
   return db.maybe(
     MessageShape,
-    sql`select ${columns} from outreach_messages where account_id = ${accountId} and id = ${id}`,
+    sql`select ${columns} from outreach_messages ${withRefusal} where account_id = ${accountId} and id = ${id}`,
+  )
+}
+
+export function listOutgoingEvents(db: Db, accountId: string, id: string) {
+  return db.many(
+    EventShape,
+    sql`
+    select e.id, e.type, e.at, e.data
+      from outreach_messages m
+     cross join lateral jsonb_to_recordset(m.events) as e (id uuid, type text, at timestamptz, data jsonb)
+     where m.account_id = ${accountId} and m.id = ${id}
+     order by e.at, e.id`,
   )
 }

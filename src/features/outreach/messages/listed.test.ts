@@ -70,7 +70,13 @@ test('are listed by their time with the others, page by page and by filters', as
     ['outreach', 'Max <me@acme.example>', ann, 'Hello ann', 1, null, []],
   )
   const failed = (await list(account, `to=${bob}`)).data[0]
-  assert.deepEqual([failed.last_error.code, failed.last_error.message], ['failed', 'no such user'])
+  const error = { code: 'unknown_user', smtp_code: 550, enhanced_code: '5.1.1', message: 'no such user' }
+  assert.deepEqual(failed.last_error, error)
+  const [bounce, ...others] = (await account.call('GET', `/api/v1/messages/${failed.id}`)).body.events
+  assert.deepEqual([bounce.type, bounce.bounce_type, bounce.smtp_code], ['bounce', 'hard', 550])
+  assert.deepEqual([bounce.enhanced_code, bounce.reason, others], ['5.1.1', 'no such user', []])
+  const [suppressed] = (await account.call('GET', `/api/v1/suppressions?email=${bob}`)).body.data
+  assert.deepEqual([suppressed.reason, suppressed.message_id], ['hard_bounce', failed.id])
   const other = await outreach.makeAccount()
   assert.equal((await other.call('GET', `/api/v1/messages/${id}`)).status, 404)
   assert.deepEqual(await listed(other), [])

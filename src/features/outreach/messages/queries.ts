@@ -1,6 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import type { OutreachEvent } from './events.ts'
 
 export type OutreachMessageRow = {
   id: string
@@ -130,10 +131,23 @@ export function markFiled(db: Db, accountId: string, { ref, messageId }: Copy, a
      where account_id = ${accountId} and id = ${ref} and state in ('unconfirmed', 'sent')`)
 }
 
+type MessageRef = { accountId: string; id: string }
+
 /** A server further on refused it. */
-export function markBounced(db: Db, accountId: string, messageId: string, error: string) {
+export function markBounced(
+  db: Db,
+  { accountId, id }: MessageRef,
+  { error, event }: { error: string; event: OutreachEvent },
+) {
   return db.run(sql`
     update outreach_messages
-       set state = 'bounced', error = ${error}
-     where account_id = ${accountId} and message_id = ${messageId} and state in ('sent', 'unconfirmed')`)
+       set state = 'bounced', error = ${error}, events = events || ${JSON.stringify([event])}::jsonb
+     where account_id = ${accountId} and id = ${id} and state in ('sent', 'unconfirmed')`)
+}
+
+export function addEvent(db: Db, { accountId, id }: MessageRef, event: OutreachEvent) {
+  return db.run(sql`
+    update outreach_messages
+       set events = events || ${JSON.stringify([event])}::jsonb
+     where account_id = ${accountId} and id = ${id}`)
 }

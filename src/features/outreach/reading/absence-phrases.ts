@@ -97,6 +97,7 @@ export const isAway = oneOf(
 /** And until when, or whom to turn to meanwhile. */
 export const isAwayUntil = oneOf(
   /\bjusqu'(au|a)\b|\bde retour\b|\bmon retour\b|\ben cas d'urgence\b|\ben mon absence\b/,
+  /\bback (tomorrow|(next |this )?((mon|tues|wednes|thurs|fri)day|week))\b/,
   /\buntil\b|\bback (on|in)\b|\breturn(ing)? on\b|\blimited access\b|\burgent\b|\bin my absence\b/,
   /\bbis (zum|einschliesslich|\d)|\bab dem\b|\bwieder (erreichbar|im buro)\b|\bdringend/,
   /\bhasta\b|\bregres(o|are)\b|\bv(uelvo|olvere)\b|\burgencia\b/,

@@ -11,6 +11,7 @@ import {
   talks,
 } from './absence-phrases.ts'
 import { fold } from './fold.ts'
+import { objection } from './objection-phrases.ts'
 import * as phrases from './phrases.ts'
 
 export const classifications = ['interested', 'refusal', 'absence', 'unsubscribe'] as const
@@ -26,7 +27,7 @@ export function classifyText(text: string, subject: string): Verdict {
   const folded = fold(text).slice(0, longestRead)
   const asked = without(folded, phrases.notUnsubscribe)
   const stop = phrases.stopAlone.test(folded) || fold(subject) === 'unsubscribe' ? 0.9 : 0
-  const unsubscribe = Math.max(stop, score(phrases.unsubscribe, asked))
+  const unsubscribe = Math.max(stop, score([...phrases.unsubscribe, ...objection], asked))
   if (unsubscribe >= enough) return verdict('unsubscribe', unsubscribe, 'asks not to be written to')
   if (phrases.referral.test(folded)) return unsure(0.3, 'names another person, or says to be the wrong one')
   const refusal = score(phrases.refusal, folded)

@@ -22,6 +22,7 @@ const distant = [
 export const notUnsubscribe = [
   /\b(do not|don't|didn't|did not|not want to|no need to) (\w+ ){0,2}(unsubscribe|opt out|remove me)/g,
   /\bne (me |nous )?(desabonn|desinscri|retir)\w* pas\b/g,
+  /\bne (m'oppose|nous opposons) pas\b|\b(do not|don't|not|no) object(ions?)?\b/g,
   // The footer of our own message, quoted in a way that was not known for a quote.
   /\bunsubscribe\W{1,4}https?:\S+/g,
 ]
@@ -52,7 +53,14 @@ export const unsubscribe: Phrase[] = [
   [/\brgpd\b.{0,80}\b(supprim|effac|retir|oppos)|\b(supprim|effac|oppos)\w*\b.{0,80}\brgpd\b/, 0.9],
   [/\b(abmelden|austragen|abbestellen|abmeldung)\b|\btragen sie (mich|uns|meine) .{0,40}\baus\b/, 0.95],
   [/\bkeine (weiteren |weitere )?(e-?mails?|mails?|nachrichten|werbung|zuschriften)\b/, 0.9],
-  [/\b(loschen|entfernen|streichen) sie (mich|uns|meine|unsere|diese)/, 0.9],
+  [
+    /\b(loschen|entfernen|streichen) sie ((bitte|umgehend|sofort|alle) ){0,2}(mich|uns|meine|unsere|diese)/,
+    0.9,
+  ],
+  [
+    /\b(nehmen|streichen|entfernen) .{0,20}\b(mich|uns) .{0,20}\baus (dem|ihrem|der|ihrer) \w*(verteiler|liste)/,
+    0.9,
+  ],
   any(
     0.9,
     /\b(nicht (mehr|langer|weiter)) (\w+ ){0,3}(anschreiben|kontaktieren|schreiben|mailen|angeschrieben)/,
@@ -79,18 +87,29 @@ export const unsubscribe: Phrase[] = [
     /\bnon (\w+ ){0,3}(invi|mand|scriv|contatt|ricever)\w+( \w+){0,2} (piu|altre|mail|email)\b/,
     /\bnon (scrivetemi|contattatemi|inviatemi|mandatemi)\b/,
   ),
+  any(
+    0.9,
+    /\bleave (me|us) alone\b/,
+    /\blaissez[- ](moi|nous) tranquilles?\b/,
+    /\b(lassen sie|lasst|lass) (mich|uns) (\w+ )?in ruhe\b/,
+  ),
 ]
 
 /** A message of hardly more than the word. */
-export const stopAlone = /^(please |merci |bitte |por favor |per favore )?stop\W*(\w+\W*){0,1}$/
+export const stopAlone = oneOf(
+  /^(gdpr|rgpd|dsgvo|arret|arretez|stopp|basta|(bitte )?loschen( sie)?)\W*$/,
+  /^(please |merci |bitte |por favor |per favore )?stop\W*(\w+\W*){0,1}$/,
+  /^(please )?(remove|unsub|baja|rimuovi)\W*(please|thanks|thank you|por favor|gracias|per favore|grazie)?\W*$/,
+)
 
 export const refusal: Phrase[] = [
   [new RegExp(distant), 0.9],
+  [/^(no|nope|non|nein)\W*$/, 0.7],
   any(
     0.9,
     /\b(not|n't|no longer|never) (\w+ ){0,3}interest(ed)?\b/,
     /\bno interest\b/,
-    /\bnot for us\b/,
+    /\bnot for us\b|\bpas pour nous\b|\bnichts? fur uns\b/,
     /\bnot a (good )?fit\b/,
   ),
   [/\bno,? (thanks|thank you|thx)\b|\bthanks,? but no\b|\bno thank you\b/, 0.85],
@@ -101,6 +120,8 @@ export const refusal: Phrase[] = [
     /\bi('ll| will) pass\b/,
   ),
   [/\balready (have|use|using|work with|working with|equipped|covered|got)\b/, 0.7],
+  [/\bnot (really |very )?relevant (for|to) (us|me)\b|\bpasst (\w+ ){0,3}nicht zu uns\b/, 0.8],
+  [/\bpas (de|le) budget\b|\bpas le (bon )?moment\b|\bpas pertinent pour nous\b/, 0.75],
   [/\bplease (do not|don't) call\b|\bnot at this (time|stage)\b|\bnot right now\b|\bno budget\b/, 0.7],
   any(
     0.9,
@@ -158,9 +179,18 @@ export const negated = [
 
 export const interested: Phrase[] = [
   any(
+    0.7,
+    /^(yes,? please|oui,? (volontiers|avec plaisir)|ja,? gerne?|si,? (por favor|volentieri))\b/,
+    /\bhow much (does|do|is|would)\b|\bwhat (is|are) your (price|pricing|rate)/,
+    /\bcombien (ca|cela) coute|\bquels? (est|sont) (le|les|vos|votre) (prix|tarif)/,
+    /\bwas kostet\b|\bcuanto cuesta|\bquanto costa/,
+  ),
+  any(
     0.85,
     /\b(i'?m|i am|we are|we're|very|would be|could be|might be|yes,?) (\w+ ){0,2}interested\b/,
-    /\bsounds (good|great|interesting)\b/,
+    /\bsounds (very |really |quite )?(good|great|interesting)\b/,
+    /\b(i|we|would|i'd|we'd|am|are|i'm|we're) (like|love|want|keen|curious|eager) to (know|learn|hear|see) more\b/,
+    /^(interested|interessiert|interesado|interesada|interessato|interessata)\W*$/,
   ),
   any(
     0.8,

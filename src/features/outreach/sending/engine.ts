@@ -5,6 +5,7 @@ import type { Log } from '../../../kernel/log.ts'
 import type { MailboxOutcome, MailboxSender } from '../../../kernel/mailbox-ports.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { SealFault } from '../../../kernel/seal.ts'
+import { surely } from '../../../kernel/surely.ts'
 import { postponeEnrollment } from '../enrollments/stop-enrollments.ts'
 import {
   openCredentials,
@@ -49,13 +50,17 @@ async function sendOne(needs: EngineNeeds, due: DueRef): Promise<void> {
   try {
     const taken = await claimStep(needs, due, needs.now())
     const outcome = taken && (await handOver(needs, taken))
-    if (outcome) await settleStep(needs.db, taken, outcome, needs.now())
+    if (outcome) await record(needs, () => settleStep(needs.db, taken, outcome, needs.now()))
   } catch (error) {
     if (isDatabaseDown(error)) throw error
     needs.log.error({ err: error, sequence: due.sequence_id }, 'a step of a sequence failed')
     await postponeEnrollment(needs.db, refOf(due), new Date(needs.now().getTime() + failedMs))
   }
 }
+
+/** The server's answer is kept meanwhile: without it, what never left would be taken for sent. */
+export const record = ({ stopping }: EngineNeeds, write: () => Promise<void>): Promise<void> =>
+  surely(write, () => stopping?.aborted === true)
 
 async function handOver(needs: EngineNeeds, taken: Taken): Promise<MailboxOutcome | undefined> {
   const { due, from, raw, smtp, sealed } = taken

@@ -1,12 +1,14 @@
 // Answers that people wrote: handed over as soon as their mailbox works, at most once. They take places of the day,
 // which never keeps them from leaving.
 import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
+import { classifyReply } from '../../messages/bounces/classify-reply.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
 import { countAnswer, noteSmtp } from '../mailboxes/health-queries.ts'
+import { bounceEvent } from '../messages/events.ts'
 import { utcDay } from '../planning/windows.ts'
 import { addressOf, leaseMs } from './claim-step.ts'
 import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
-import { capture, type EngineNeeds, sendThrough, turnMs } from './engine.ts'
+import { capture, type EngineNeeds, record, sendThrough, turnMs } from './engine.ts'
 import { type Lanes, openLanes } from './lanes.ts'
 import { claimReplies, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
 import { endMessage } from './settle-queries.ts'
@@ -41,7 +43,8 @@ async function sendReply(needs: EngineNeeds, reply: QueuedReply): Promise<void> 
     reply.mode === 'test'
       ? await capture(needs, reply, letter)
       : await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
-  if (outcome) await needs.db.transaction((db) => settleReply({ ...needs, db }, reply, outcome))
+  if (!outcome) return
+  await record(needs, () => needs.db.transaction((db) => settleReply({ ...needs, db }, reply, outcome)))
 }
 
 async function rawOf({ baseUrl, unsubscribeKeys }: EngineNeeds, reply: QueuedReply): Promise<Buffer> {
@@ -68,16 +71,23 @@ async function settleReply(needs: EngineNeeds, reply: QueuedReply, outcome: Mail
   const mailbox = { accountId: reply.account_id, mailboxId: reply.mailbox_id }
   if (outcome.kind === 'accepted' || outcome.kind === 'uncertain') {
     const [state, error] = outcome.kind === 'accepted' ? ['sent', null] : ['unconfirmed', outcome.message]
-    await endMessage(db, message, { state: state as 'sent' | 'unconfirmed', at: now, error: error ?? null })
-    // What a test key asked for went to the sandbox.
-    if (reply.mode === 'live') await countAnswer(db, mailbox, utcDay(now.getTime()))
+    const end = { state: state as 'sent' | 'unconfirmed', at: now, error: error ?? null }
+    const ended = await endMessage(db, message, end)
+    // Counted once, also where nobody heard the first commit. What a test key asked for went to the sandbox.
+    if (ended > 0 && reply.mode === 'live') await countAnswer(db, mailbox, utcDay(now.getTime()))
     return
   }
   const isSpent = outcome.kind === 'rejected' || reply.tries + 1 >= mostTries
-  if (isSpent) await endMessage(db, message, { state: 'failed', at: now, error: outcome.message })
+  if (isSpent)
+    await endMessage(db, message, {
+      state: 'failed',
+      at: now,
+      error: outcome.message,
+      ...(outcome.kind === 'rejected' && { event: bounceEvent(outcome, classifyReply(outcome), now) }),
+    })
   else await replyLater(db, message, { until: waitFrom(now, reply.tries), error: outcome.message })
   if (outcome.kind === 'login_refused')
-    await pauseMailbox(db, mailbox, { reason: 'login', error: `${told(outcome)}.` }, now)
+    await pauseMailbox(db, mailbox, { reason: 'login', error: told(outcome) }, now)
   const fault = outcome.kind === 'deferred' ? faultOfMailbox(outcome) : undefined
   if (fault !== undefined) await noteSmtp(db, mailbox, fault)
 }

@@ -1,6 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import type { OutreachEvent } from '../messages/events.ts'
 import type { Schedule } from '../planning/windows.ts'
 import type { Step } from '../sequences/sequence.ts'
 
@@ -41,14 +42,20 @@ export function claimAbandoned(db: Db, now: Date, limit: number) {
   )
 }
 
-export type MessageEnd = { state: 'sent' | 'unconfirmed' | 'failed'; at: Date; error: string | null }
+export type MessageEnd = {
+  state: 'sent' | 'unconfirmed' | 'failed'
+  at: Date
+  error: string | null
+  event?: OutreachEvent
+}
 export type MessageRef = { accountId: string; id: string }
 
 /** Also of one that was given up meanwhile: what the server said counts more than silence. */
-export function endMessage(db: Db, { accountId, id }: MessageRef, { state, at, error }: MessageEnd) {
+export function endMessage(db: Db, { accountId, id }: MessageRef, { state, at, error, event }: MessageEnd) {
   return db.run(sql`
     update outreach_messages
        set state = ${state}, leased_until = null, error = ${error},
+           events = events || ${JSON.stringify(event ? [event] : [])}::jsonb,
            sent_at = case when ${state} = 'failed' then null else ${at}::timestamptz end
      where account_id = ${accountId} and id = ${id} and state in ('handing', 'unconfirmed')`)
 }

@@ -7,6 +7,7 @@ import { stopEnrollment } from '../enrollments/stop-enrollments.ts'
 import { type PauseReason, pauseMailbox, recordBounce } from '../mailboxes/health.ts'
 import { noteSmtp } from '../mailboxes/health-queries.ts'
 import { holdMailbox } from '../mailboxes/queries.ts'
+import { bounceEvent } from '../messages/events.ts'
 import { daysLater } from '../planning/windows.ts'
 import { refOf, type Taken } from './claim-step.ts'
 import { finish, giveBack, giveBackRefused } from './queries.ts'
@@ -100,7 +101,7 @@ async function settleOwnFault(
   await pauseMailbox(db, mailboxOf(taken), { reason, error: sentence(said) }, now)
 }
 
-const sentence = (said: string) => `${said.charAt(0).toUpperCase()}${said.slice(1).replace(/[.\s]*$/, '.')}`
+const sentence = (said: string) => `${said.charAt(0).toUpperCase()}${said.slice(1)}`
 
 async function undo(db: Db, taken: Taken, later: { dueAt: Date; countsTry: boolean }) {
   // The enrolment before its message: the order in which all others lock them.
@@ -142,9 +143,12 @@ async function settleRejected(settling: Settling, outcome: Of<'rejected'>): Prom
   const reason = verdict.suppresses ? 'bounced' : 'undeliverable'
   await stopEnrollment(db, refOf(due), reason, now)
   await goOn(db, handedOf(taken), now)
-  await endMessage(db, messageOf(taken), { state: 'failed', at: now, error: outcome.message })
+  const event = bounceEvent(outcome, verdict, now)
+  const end = { state: 'failed', at: now, error: outcome.message, event } as const
+  // It is recorded already, by a commit that nobody heard.
+  if ((await endMessage(db, messageOf(taken), end)) === 0) return
   if (verdict.suppresses) {
-    const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at: now } as const
+    const why = { reason: 'hard_bounce', source: 'outreach', messageId: taken.id, at: now } as const
     await suppress(db, { accountId: due.account_id, email: due.email }, why)
   }
   await giveBackRefused(db, taken.spent)

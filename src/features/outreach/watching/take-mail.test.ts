@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import type { Dovecot } from '../../../../test/stand-ins/dovecot.ts'
+import { showId } from '../../../kernel/id.ts'
+import { complaint, report } from '../reading/fixtures/reports.ts'
 import { parseMail } from '../reading/parse-mail.ts'
 import { type Mailbox, makeOutreach, type Written } from './fixtures/outreach.ts'
 import { takeMail } from './take-mail.ts'
@@ -11,6 +13,13 @@ const app = await makeApp()
 const outreach = makeOutreach(app, { port: 9 } as Dovecot)
 
 type Read = { type?: string; body: string; from?: string; by?: Mailbox }
+
+async function takeRaw({ accountId, id: mailboxId, email: mailboxEmail }: Mailbox, raw: string) {
+  const mail = await parseMail(Buffer.from(raw))
+  assert.ok(mail)
+  const at = new Date()
+  await takeMail(app.pools.db, { accountId, mailboxId, mailboxEmail, mail, receivedAt: at, at })
+}
 
 /** As a mail program of the prospect writes it. Gives what the inbox shows of them. */
 async function take(written: Written, { type = 'text/plain', body, from = written.email, by }: Read) {
@@ -23,11 +32,7 @@ async function take(written: Written, { type = 'text/plain', body, from = writte
     '',
     body,
   ].join('\r\n')
-  const mail = await parseMail(Buffer.from(raw))
-  assert.ok(mail)
-  const { accountId, id: mailboxId, email: mailboxEmail } = by ?? written.mailbox
-  const at = new Date()
-  await takeMail(app.pools.db, { accountId, mailboxId, mailboxEmail, mail, receivedAt: at, at })
+  await takeRaw(by ?? written.mailbox, raw)
   const path = `/v3/outreach/inbox?prospectId=${written.prospectId}`
   return (await app.call('GET', path)).body.replies[0]
 }
@@ -39,6 +44,42 @@ test('a reply that is HTML alone has a text', async () => {
   assert.equal(reply.text, 'Yes, I am interested.\n\nAnn')
   assert.equal(reply.classification, 'interested')
   assert.equal((await app.call('GET', `/v3/outreach/inbox/${reply.id}`)).body.html.trim(), body)
+})
+
+test('what is reported about a message is among its events, once', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const [bounced, reported] = [await outreach.writeTo(mailbox), await outreach.writeTo(mailbox)]
+  const about = {
+    recipient: bounced.email,
+    original: bounced.messageId,
+    diagnostic: '550 5.1.1 no such user',
+  }
+  for (const action of ['failed', 'failed again']) await takeRaw(mailbox, report({ ...about, action }))
+  await takeRaw(mailbox, complaint({ original: reported.messageId }))
+  const read = async ({ ref }: Written) =>
+    (await app.call('GET', `/api/v1/messages/${showId('msg', ref)}`)).body
+  const { status, last_error, events } = await read(bounced)
+  const said = { smtp_code: 550, enhanced_code: '5.1.1' }
+  assert.equal(status, 'failed')
+  assert.deepEqual(last_error, { ...said, code: 'unknown_user', message: '550 5.1.1 no such user' })
+  const [{ id, at, ...bounce }, ...others] = events
+  assert.match(`${id} ${at}`, /^evt_\w+ 20\d\d-/)
+  const of = { type: 'bounce', bounce_type: 'hard', class: 'unknown_user', reason: '550 5.1.1 no such user' }
+  assert.deepEqual([bounce, others], [{ ...said, ...of }, []])
+  const complained = (await read(reported)).events.map((one: Record<string, unknown>) => one.type)
+  assert.deepEqual(complained, ['complaint'])
+  for (const { email, ref } of [bounced, reported]) {
+    const [row] = (await app.call('GET', `/api/v1/suppressions?email=${email}`)).body.data
+    assert.equal(row.message_id, showId('msg', ref))
+  }
+})
+
+test('whoever asks to be left alone is unsubscribed as a contact, too', async () => {
+  const written = await outreach.writeTo(await outreach.makeMailbox())
+  await app.call('POST', '/v3/contacts', { body: { email: written.email } })
+  await take(written, { body: 'Please remove me from your list.' })
+  const { body } = await app.call('GET', `/v3/contacts/${written.email}`)
+  assert.deepEqual([body.status, body.emailBlacklisted], ['unsubscribed', true])
 })
 
 test('one that has a text keeps it', async () => {

@@ -6,7 +6,8 @@ import { suppress } from '../../suppressions/suppressions.ts'
 import { stopEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
 import { insertReply } from '../inbox/reply-queries.ts'
 import { recordBounce, recordComplaint } from '../mailboxes/health.ts'
-import { findReported, markBounced, type OutreachMessageRow } from '../messages/queries.ts'
+import { bounceEvent, complaintEvent, type OutreachEvent } from '../messages/events.ts'
+import { addEvent, findReported, markBounced, type OutreachMessageRow } from '../messages/queries.ts'
 import type { Bounce } from '../reading/read-bounce.ts'
 import type { Complaint } from '../reading/read-complaint.ts'
 import { type Incoming, replyOf } from './incoming.ts'
@@ -19,42 +20,41 @@ export async function takeBounce(db: Db, incoming: Incoming, bounce: Bounce): Pr
   if (!bounce.isFailed) return false
   const message = await findReported(db, accountId, bounce)
   if (!message || (bounce.recipients.length === 0 && !bounce.words.includes(message.recipient))) return false
-  const verdict = classifyReply({
-    smtpCode: bounce.smtpCode,
-    enhancedCode: bounce.status,
-    message: bounce.diagnostic,
-  })
+  const said = { smtpCode: bounce.smtpCode, enhancedCode: bounce.status, message: bounce.diagnostic }
+  const verdict = classifyReply(said)
   const told = { classification: null, confidence: 1, reason: verdict.reason }
   const match = { sequenceId: message.sequence_id, prospectId: message.prospect_id }
   const row = { ...replyOf(incoming, match), ...unsaid, ...told, kind: 'bounce' as const }
   if ((await insertReply(db, row)) === undefined) return false
   // A forwarded message fails elsewhere: the address that we wrote to is not the dead one.
   const isIt = bounce.recipients.length === 0 || bounce.recipients.includes(message.recipient)
+  const isDead = verdict.suppresses && isIt
   await followBounce(db, incoming, message, {
     error: bounce.diagnostic || verdict.reason,
-    isDead: verdict.suppresses && isIt,
+    event: bounceEvent(said, { ...verdict, bounceType: isDead ? 'hard' : 'soft' }, at),
+    isDead,
   })
   if (message.state !== 'bounced') await recordBounce(db, { accountId, mailboxId: message.mailbox_id }, at)
   return true
 }
 
-type Failed = { error: string; isDead: boolean }
+type Failed = { error: string; event: OutreachEvent; isDead: boolean }
 
 /** A step that did not arrive has no follow-up; only a dead address is not written to again. */
 async function followBounce(
   db: Db,
   { accountId, at }: Incoming,
   message: OutreachMessageRow,
-  { error, isDead }: Failed,
+  { error, event, isDead }: Failed,
 ): Promise<void> {
   const { sequence_id: sequenceId, prospect_id: prospectId } = message
   if (sequenceId !== null && prospectId !== null && message.step !== null) {
     const reason = isDead ? 'bounced' : 'undeliverable'
     await stopEnrollment(db, { accountId, sequenceId, prospectId }, reason, at)
   }
-  await markBounced(db, accountId, message.message_id, error)
+  await markBounced(db, { accountId, id: message.id }, { error, event })
   if (!isDead) return
-  const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at } as const
+  const why = { reason: 'hard_bounce', source: 'outreach', messageId: message.id, at } as const
   await suppress(db, { accountId, email: message.recipient }, why)
 }
 
@@ -76,7 +76,9 @@ export async function takeComplaint(db: Db, incoming: Incoming, complaint: Compl
   })
   if (kept === undefined) return false
   if (prospectId !== null) await stopProspect(db, { accountId, prospectId }, 'complained', at)
-  await suppress(db, { accountId, email }, { reason: 'complaint', source: 'outreach', messageId: null, at })
+  await addEvent(db, { accountId, id: message.id }, complaintEvent(complaint.type || 'abuse', at))
+  const why = { reason: 'complaint', source: 'outreach', messageId: message.id, at } as const
+  await suppress(db, { accountId, email }, why)
   await recordComplaint(db, { accountId, mailboxId: message.mailbox_id }, at)
   return true
 }

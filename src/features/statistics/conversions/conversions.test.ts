@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
+import { maybe, row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { makeCampaign, sendCampaignTo } from '../fixtures/campaigns.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
@@ -158,4 +160,21 @@ test('a person’s conversions are told, and erased without losing the sums', as
   const after = await app.call('GET', `/api/v1/contacts/export?email=${email}`, { key })
   assert.deepEqual(after.body.conversions, [])
   assert.equal((await revenue(key))[0].amount, 7)
+})
+
+test('what is reported of a person who was erased counts, and does not keep the address again', async () => {
+  const [{ accountId, key }, { key: elsewhere }] = [await app.makeAccount(), await app.makeAccount()]
+  const email = 'eve@example.com'
+  await app.call('POST', '/api/v1/contacts/erase', { key, body: { email, confirm: true } })
+  for (const one of [key, elsewhere]) {
+    assert.equal((await convert({ email: 'Eve@Example.com', amount: 7 }, one)).status, 201)
+    assert.equal((await report({ email, amount: 5 }, one)).status, 201)
+  }
+  const held = async (one: string) =>
+    (await app.call('GET', `/api/v1/contacts/export?email=${email}`, { key: one })).body.conversions.length
+  assert.deepEqual([await held(key), await held(elsewhere)], [0, 2])
+  assert.equal((await revenue(key))[0].amount, 12)
+  const Kept = row<{ email: string | null }>({ email: maybe(text) })
+  const kept = await db.many(Kept, sql`select email from conversions where account_id = ${accountId}`)
+  assert.deepEqual(kept, [{ email: null }, { email: null }])
 })

@@ -22,14 +22,18 @@ export type NewConversion = {
   createdAt: Date
 }
 
-/** Nothing when the account knows the external identifier. */
+/** Nothing when the account knows the external identifier. Of erased people the sum is kept, and no address. */
 export function insertConversion(db: Db, one: NewConversion) {
   return db.maybe(
     Recorded,
     sql`
     insert into conversions
       (account_id, email, type, amount, currency, at, external_id, campaign_id, attributed_by, created_at)
-    values (${one.accountId}, ${one.email}, ${one.type}, ${one.money?.amount ?? null}::numeric,
+    values (${one.accountId},
+            case when not exists (select 1
+                                    from suppressions
+                                   where account_id = ${one.accountId} and email = erased_name(${one.email}::text))
+                 then ${one.email}::text end, ${one.type}, ${one.money?.amount ?? null}::numeric,
             ${one.money?.currency ?? null}, ${one.at}, ${one.externalId}, ${one.campaignId}, ${one.attributedBy},
             ${one.createdAt})
     on conflict (account_id, external_id) where external_id is not null do nothing

@@ -16,7 +16,8 @@ import { queueMessages } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
-import { findTemplate, type UsedTemplate } from '../template-queries.ts'
+import { storedTemplate } from '../stored-template.ts'
+import type { UsedTemplate } from '../template-queries.ts'
 import type { FetchAttachment } from '../v3/attachments.ts'
 import { renderContent, renderName } from '../v3/render.ts'
 import { refuseTooMany } from './limit.ts'
@@ -109,7 +110,7 @@ export const isOptinTag = (tag: string) => tag.trim().toLowerCase() === 'optin'
 
 async function readTemplateOf(ctx: Ctx, id: number | null | undefined): Promise<UsedTemplate> {
   if (typeof id !== 'number') throw missingParameter({ message: 'templateId is missing', param })
-  const found = await findTemplate(ctx.db, ctx.caller.accountId, id)
+  const found = await storedTemplate(ctx.db, ctx.caller.accountId, id)
   if (!found) throw templateInvalid({ message: `There is no template ${id}.`, param })
   if (!found.is_active) throw templateInvalid({ message: `Template ${id} is not active.`, param })
   if (isOptinTag(found.tag)) return found
@@ -137,6 +138,9 @@ async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: st
 
 type Rendered = Awaited<ReturnType<typeof renderContent>>
 
+// No person wrote it (RFC 3834 section 5).
+const fromMachine: [string, string][] = [['Auto-Submitted', 'auto-generated']]
+
 function messageOf(ctx: Ctx, { email, files }: Asked, template: UsedTemplate, { subject, html }: Rendered) {
   const { sender: from } = template
   const read = given(template.reply_to ?? '') === undefined ? undefined : readAddress(template.reply_to ?? '')
@@ -149,7 +153,7 @@ function messageOf(ctx: Ctx, { email, files }: Asked, template: UsedTemplate, { 
     from,
     recipient: { email },
     subject,
-    parts: { from, to: [{ email }], replyTo, html, headers: [] },
+    parts: { from, to: [{ email }], replyTo, html, headers: fromMachine },
     attachments: filesFor(template, files),
     tags: [template.tag],
     templateId: template.id,

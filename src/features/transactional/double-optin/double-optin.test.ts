@@ -49,6 +49,8 @@ async function setUp(more: Body = {}) {
     }, 'the confirmation message')
     const [, href = ''] = /href="http:\/\/test(\/c\/[^"]+)"/.exec(found.html) ?? []
     assert.ok(found.html.includes(`http://test${href}</p>`), found.html)
+    const isMarked = ({ name, value }: Body) => name === 'Auto-Submitted' && value === 'auto-generated'
+    assert.ok(found.headers.some(isMarked))
     return { href, subject: found.subject }
   }
   const contact = (who = 'ann@example.com') => call('GET', `/v3/contacts/${who}`)

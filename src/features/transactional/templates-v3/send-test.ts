@@ -13,14 +13,14 @@ import { contactScope } from '../contact-scope.ts'
 import { distinct, readMailboxes } from '../v3/addresses.ts'
 import { type Rendered, renderContent, renderName } from '../v3/render.ts'
 import { markTestSent, type TemplateRow } from './queries.ts'
-import { readTemplate } from './write-template.ts'
+import { sentTemplate } from './write-template.ts'
 
 const mostTests = 50
 
 type Test = { emailTo: string[]; files: AttachedFiles; baseUrl: string }
 
 export async function sendTest(ctx: Ctx, id: number, { emailTo, files, baseUrl }: Test): Promise<void> {
-  const template = await readTemplate(ctx, id)
+  const template = await sentTemplate(ctx, id)
   const mailboxes = emailTo.map((email) => ({ email }))
   const recipients = distinct(readMailboxes(mailboxes, 'emailTo'))
   if (recipients.length === 0) throw missingParameter({ message: 'emailTo is missing', param: 'emailTo' })

@@ -208,6 +208,41 @@ describe('templates', () => {
     assert.equal((await captured('stranger@example.com')).subject, '[TEST] For you')
   })
 
+  test('say the older placeholders in today’s words, and are kept as they were written', async () => {
+    const { key } = await app.makeAccount()
+    await app.call('POST', '/v3/contacts/attributes/normal/CITY', { key, body: { type: 'text' } })
+    const reader = { email: 'older@example.com', attributes: { FIRSTNAME: 'Ann & Co', CITY: 'Ulm' } }
+    assert.equal((await app.call('POST', '/v3/contacts', { key, body: reader })).status, 201)
+    const htmlContent =
+      '<p>%FNAME% {CITY} {{ params.x }} {TOWN} 50%OFF% <a href="[UNSUBSCRIBE]">out</a> <a href="[MIRROR]">page</a></p>'
+    const subject = 'Hi {FIRSTNAME}, %TOWN%'
+    const id = await create({ subject, htmlContent, isActive: true }, key)
+    const kept = (await app.call('GET', `${base}/${id}`, { key })).body
+    assert.deepEqual([kept.subject, kept.htmlContent], [subject, htmlContent])
+    const to = 'older@example.com'
+    const preview = { templateId: id, email: to, params: { x: 'X' } }
+    const shown = (await app.call('POST', '/v3/smtp/template/preview', { key, body: preview })).body
+    const found = [shown]
+    for (const [path, body] of [
+      ['/v3/smtp/email', { templateId: id, to: [{ email: to }], params: { x: 'X' } }],
+      ['/api/v1/transactional/send', { template_id: id, to, params: { x: 'X' } }],
+    ] as const) {
+      assert.ok((await app.call('POST', path, { key, body })).status < 300)
+      found.push(
+        await until(async () => {
+          const { data } = (await app.call('GET', `/api/v1/sandbox/messages?to=${to}`, { key })).body
+          return data.length === found.length ? data[0] : undefined
+        }, path),
+      )
+    }
+    const link = '<a href="http[^"[]+">'
+    const body = new RegExp(`^<p>Ann &#?\\w+; Co Ulm X {TOWN} 50%OFF% ${link}out</a> ${link}page</a></p>`)
+    for (const { subject: said, html } of found) {
+      assert.equal(said, 'Hi Ann & Co, %TOWN%')
+      assert.match(html, body)
+    }
+  })
+
   test('are previewed for a contact whose address is written in its own script', async () => {
     await app.call('POST', '/v3/contacts', {
       body: { email: 'ada@bücher.example', attributes: { FIRSTNAME: 'Ada' } },

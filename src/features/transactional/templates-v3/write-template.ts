@@ -7,6 +7,7 @@ import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine, optional, storable } from '../../../kernel/v3/lenient.ts'
 import { toFieldSource } from '../../messages/templates/old-names.ts'
 import { readAttachmentUrl } from '../attached-file.ts'
+import { inTodaysWords } from '../stored-template.ts'
 import { readSender } from '../v3/addresses.ts'
 import { refuseBadTemplate } from '../v3/render.ts'
 import { SenderGiven } from '../v3/send-request.ts'
@@ -66,6 +67,11 @@ export async function changeTemplate(ctx: Ctx, id: number, body: TemplateBody): 
 
 export async function readTemplate(ctx: Ctx, id: number): Promise<TemplateRow> {
   return orNotFound(await findTemplateRow(ctx.db, ctx.caller.accountId, id))
+}
+
+/** As its recipients get it. */
+export async function sentTemplate(ctx: Ctx, id: number): Promise<TemplateRow> {
+  return inTodaysWords(ctx.db, ctx.caller.accountId, await readTemplate(ctx, id))
 }
 
 function orNotFound(found: TemplateRow | undefined): TemplateRow {

@@ -14,7 +14,8 @@ import { toFieldSource } from '../../messages/templates/old-names.ts'
 import { type RenderTime, renderTime } from '../../messages/templates/turns.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
-import { findTemplate, type UsedTemplate } from '../template-queries.ts'
+import { storedTemplate } from '../stored-template.ts'
+import type { UsedTemplate } from '../template-queries.ts'
 import { readSender } from './addresses.ts'
 import { readAttachments, refuseTooMuch } from './attachments.ts'
 import { type Draft, isVersioned, readDrafts } from './drafts.ts'
@@ -113,7 +114,7 @@ export function templateIdsIn({ templateId, messageVersions }: SendBody): number
 async function templatesOf(ctx: Ctx, drafts: Draft[]): Promise<Map<number, UsedTemplate>> {
   const found = new Map<number, UsedTemplate>()
   for (const id of new Set(drafts.flatMap(({ templateId }) => templateId ?? []))) {
-    const template = await findTemplate(ctx.db, ctx.caller.accountId, id)
+    const template = await storedTemplate(ctx.db, ctx.caller.accountId, id)
     const param = 'templateId'
     if (!template) throw templateInvalid({ message: `There is no template ${id}.`, param })
     if (!template.is_active) throw templateInvalid({ message: `Template ${id} is not active.`, param })

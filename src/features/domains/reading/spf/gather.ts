@@ -1,7 +1,7 @@
 // All that the evaluation of a record can come to, read before any address is known.
 import type { Dns, DnsAnswer } from '../../../../kernel/ports.ts'
 import { quoted } from '../reading.ts'
-import { hasMacro, isSpf, parseSpf, type SpfRecord, type Term } from './parse.ts'
+import { hasMacro, isAlmostSpf, isSpf, parseSpf, type SpfRecord, type Term } from './parse.ts'
 
 /** A record with what its terms lead to, or why there is none to evaluate. */
 export type Node =
@@ -31,9 +31,11 @@ async function nodeOf(search: Search, domain: string, above: string[]): Promise<
   if (texts === 'unreadable')
     return { domain, fault: 'unreadable', why: `${domain} gave no answer`, texts: [] }
   if (texts === 'none') search.voids += above.length > 0 ? 1 : 0
-  const found = texts === 'none' ? [] : texts.filter(isSpf)
+  const all = texts === 'none' ? [] : texts
+  const found = all.filter(isSpf)
   const [text] = found
-  if (text === undefined) return { domain, fault: 'none', why: `${domain} has no SPF record`, texts: [] }
+  if (text === undefined)
+    return { domain, fault: 'none', why: `${domain} has no SPF record`, texts: all.filter(isAlmostSpf) }
   if (found.length > 1)
     return { domain, fault: 'multiple', why: `${domain} has ${found.length} SPF records`, texts: found }
   const record = parseSpf(text)

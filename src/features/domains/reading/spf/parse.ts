@@ -20,9 +20,13 @@ export type SpfRecord = { terms: Term[]; redirect: string | null; text: string }
 
 export const isSpf = (text: string) => /^v=spf1(?: |$)/i.test(text)
 
+/** Meant as one and passed over by receivers: in quotes, with a space in front, with a semicolon. */
+export const isAlmostSpf = (text: string) => !isSpf(text) && /^\W*(?:v\s*=\W*)?spf1\b/i.test(text)
+
 /** The terms that count: those after `all` do not, nor does a redirect beside it. Or a sentence of what is wrong. */
 export function parseSpf(text: string): SpfRecord | { fault: string } {
-  if (/[^\u0020-\u007e]/.test(text)) return { fault: 'it has characters that are not plain ASCII' }
+  if (/[^\u0020-\u007e]/.test(text))
+    return { fault: 'it has tabs or other characters that are not plain ASCII text' }
   const words = text
     .split(' ')
     .slice(1)

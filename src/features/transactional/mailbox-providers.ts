@@ -1,0 +1,21 @@
+/** Where many people have their address, and nobody else may send from. */
+export const mailboxProviders = [
+  'gmail.com',
+  'googlemail.com',
+  'yahoo.com',
+  'yahoo.fr',
+  'outlook.com',
+  'outlook.fr',
+  'hotmail.com',
+  'hotmail.fr',
+  'live.com',
+  'live.fr',
+  'icloud.com',
+  'orange.fr',
+  'wanadoo.fr',
+  'free.fr',
+  'sfr.fr',
+  'laposte.net',
+  'gmx.de',
+  'web.de',
+]
