@@ -59,7 +59,8 @@ function testsBelow(folder) {
 function run(testFiles, env, concurrency) {
   if (testFiles.length === 0 || isStopped) return isStopped ? 1 : 0
   const reporting = ['--test-reporter=spec', `--test-concurrency=${concurrency}`]
-  const args = ['--import', 'tsx', '--test', ...reporting, ...testFiles]
+  // A file that hangs is ended and named; without this the whole run hangs and says nothing.
+  const args = ['--import', 'tsx', '--test', `--test-timeout=${30 * 60_000}`, ...reporting, ...testFiles]
   runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let tail = ''
   runner.stdout.on('data', (chunk) => {

@@ -80,7 +80,9 @@ function grow(pool: State) {
   const leftMs = pool.backoff.leftMs()
   if (leftMs > patienceMs) return deferAll(pool, pool.backoff.said())
   clearTimeout(pool.retry)
-  if (leftMs > 0) pool.retry = setTimeout(grow, Math.ceil(leftMs), pool)
+  // Also when nothing is left by now: the look at the clock before this one may have come just too early.
+  // Where all places are those of connections that leave, the last word of each asks again.
+  if (taken(pool) < pool.server.connections) pool.retry = setTimeout(grow, Math.ceil(leftMs), pool)
 }
 
 function mayOpen(pool: State): boolean {
