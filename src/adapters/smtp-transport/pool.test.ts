@@ -144,8 +144,7 @@ test('a wait that ends between two looks at the clock leaves no message behind',
     now += 47
     return now
   })
-  for (let count = 0; count < 20; count++)
-    assert.equal((await transport.send(handover())).kind, 'deferred')
+  for (let count = 0; count < 20; count++) assert.equal((await transport.send(handover())).kind, 'deferred')
 })
 
 test('closing finishes what is on its way and defers the rest', async (t) => {
