@@ -32,7 +32,7 @@ export async function migrate(
     const pending = pendingOf(files, await appliedIn(client))
     if (older === 'refuse' && pending.length > 0 && pending.length < files.length)
       throw new MigrationFault(`the database is ${ofOlderVersion(pending)}: ${howToMigrate}`)
-    for (const migration of pending) await apply(client, migration)
+    for (const migration of pending) await inTransaction(client, () => apply(client, migration))
     return { applied: pending.map(({ name }) => name), total: files.length }
   } finally {
     await client.end()
@@ -116,14 +116,29 @@ export function pendingOf(files: Migration[], applied: Map<string, string>): Mig
   return files.filter(({ name }) => !applied.has(name))
 }
 
+/** In the transaction of whoever calls it, who holds the lock as well. */
+export async function applyMissing(client: pg.Client): Promise<string[]> {
+  const pending = pendingOf(await knownMigrations(), await appliedIn(client))
+  for (const migration of pending) await apply(client, migration)
+  return pending.map(({ name }) => name)
+}
+
 async function apply(client: pg.Client, { name, text, checksum }: Migration): Promise<void> {
   try {
-    await client.query('begin')
     await client.query(text)
     await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { message: `${name}: ${error.message}` }) : error
+  }
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  try {
+    await client.query('begin')
+    await work()
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw error instanceof Error ? Object.assign(error, { message: `${name}: ${error.message}` }) : error
+    throw error
   }
 }

@@ -33,6 +33,7 @@ export const restore = (url: string, given: Partial<RestoreNeeds> & Pick<Restore
     url,
     config: { dataDir: dataFolder('restored'), secretKey: undefined },
     force: false,
+    pause: false,
     now: new Date(),
     progress: nothing,
     ...given,

@@ -133,17 +133,6 @@ export async function countUsers(client: pg.Client): Promise<number> {
   return rows[0].n
 }
 
-/** Messages that are due, and campaigns under way: what the next start sends. */
-export async function countWaiting(client: pg.Client): Promise<{ messages: number; campaigns: number }> {
-  const { rows } = await client.query(
-    `select (select count(*)::int from delivery_queue where due_at <= clock_timestamp()) as messages,
-            (select count(*)::int from campaigns
-              where status = 'in_process'
-                 or status = 'queued' and scheduled_at <= clock_timestamp()) as campaigns`,
-  )
-  return rows[0]
-}
-
 /** Fails, rather than take anything with it that is not ours. */
 export async function dropOwn(client: pg.Client, own: OwnNames): Promise<void> {
   const names = (await listTables(client, own)).map(({ name }) => quoted(name))

@@ -5,11 +5,11 @@ import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
 import type { Config } from '../config.ts'
 import {
+  applyMissing,
   knownMigrations,
   lockKey,
   type Migration,
   MigrationFault,
-  migrate,
   migrationsTable,
   refuseUnfit,
 } from '../migrate.ts'
@@ -17,7 +17,6 @@ import {
   connect,
   copyInto,
   countUsers,
-  countWaiting,
   dropOwn,
   listTables,
   markRestored,
@@ -32,6 +31,7 @@ import { type Ground, inWords, lookAround, namesMadeBy } from './own-names.ts'
 import { clearDrafts, type Journal, restoredFiles } from './restored-files.ts'
 import { finishFiles } from './settle-restore.ts'
 import { type Entry, joined, readTar } from './tar.ts'
+import { countWaiting, keepBackWaiting, type Waiting } from './waiting-queries.ts'
 
 export type RestoreNeeds = {
   url: string
@@ -39,18 +39,24 @@ export type RestoreNeeds = {
   file: string
   /** Whatever Posthorn's tables hold goes. */
   force: boolean
+  /** What was waiting is kept back: it may have left since the backup was made. */
+  pause: boolean
   now: Date
   progress: Progress
 }
 
-type Loaded = { createdAt: string; tables: number; rows: number; media: number }
-export type Restored = Loaded & {
+type Loaded = {
+  createdAt: string
+  tables: number
+  rows: number
+  media: number
   migrated: string[]
-  /** What the database holds of somebody else. */
-  leftAlone: string[]
-  /** May have left since the backup was made, and does so with the next start. */
-  waiting: { messages: number; campaigns: number }
+  /** May have left since the backup was made; the next start sends it, unless it was kept back. */
+  waiting: Waiting
+  keptBack: boolean
 }
+/** `leftAlone`: what the database holds of somebody else. */
+export type Restored = Loaded & { leftAlone: string[] }
 
 export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
   const client = await connect(needs.url)
@@ -62,10 +68,7 @@ export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
     await refuseUsedDatabase(client, ground, needs.force)
     const restored = await fromFile(needs, client, ground)
     await client.query('analyze')
-    await client.query('select pg_advisory_unlock($1)', [lockKey])
-    const { applied } = await migrate(needs.url)
-    const waiting = await countWaiting(client)
-    return { ...restored, migrated: applied, leftAlone: ground.foreign, waiting }
+    return { ...restored, leftAlone: ground.foreign }
   } finally {
     await client.end()
   }
@@ -136,7 +139,7 @@ async function load(entries: AsyncGenerator<Entry>, loading: Loading): Promise<L
 
 async function loadUncommitted(
   entries: AsyncGenerator<Entry>,
-  { config, progress, client, ground }: Loading,
+  { config, progress, client, ground, pause }: Loading,
   journal: Journal,
 ): Promise<Loaded> {
   const digest = digestOf()
@@ -159,11 +162,14 @@ async function loadUncommitted(
       await setSequences(client, manifest.sequences)
       progress('holding the rows against their keys')
       await close()
+      const migrated = await applyMissing(client)
+      const waiting = await (pause ? keepBackWaiting : countWaiting)(client)
       await markRestored(client, journal.id)
       await files.prepare(journal)
       const rows = Object.values(found.rows).reduce((sum, n) => sum + n, 0)
       const { created_at: createdAt, tables } = manifest
-      return { createdAt, tables: tables.length, rows, media: found.media }
+      const { media } = found
+      return { createdAt, tables: tables.length, rows, media, migrated, waiting, keptBack: pause }
     }
   }
   throw new BackupFault('the backup is not whole: its end is missing')

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { inWords } from '../backup/own-names.ts'
 import { restoreBackup } from '../backup/restore-backup.ts'
+import type { Waiting } from '../backup/waiting-queries.ts'
 import { writeBackup } from '../backup/write-backup.ts'
 import { readConfig } from '../config.ts'
 import { openDatabase } from '../database.ts'
@@ -44,26 +45,36 @@ export function addRestore(program: Command): void {
     .command('restore <file>')
     .description('bring a backup back into an empty database and data folder, while the service is stopped')
     .option('--force', 'replace what the database and the data folder hold')
+    .option('--pause', 'keep back what was waiting to be sent, since it may have left after the backup')
     .option('--json', 'print the result as JSON')
-    .addHelpText('after', '\nExample:\n  posthorn restore /backups/posthorn-2026-11-15.tar.gz')
-    .action(async (file: string, { json, force }: Output & { force?: true }) => {
+    .addHelpText('after', '\nExample:\n  posthorn restore /backups/posthorn-2026-11-15.tar.gz --pause')
+    .action(async (file: string, { json, ...asked }: Output & { force?: true; pause?: true }) => {
       await refuseBadSource(file)
+      const [force, pause] = [asked.force === true, asked.pause === true]
       const restored = await withUrl((url, config) =>
-        restoreBackup({ url, config, file: resolve(file), force: force === true, now: new Date(), progress }),
+        restoreBackup({ url, config, file: resolve(file), force, pause, now: new Date(), progress }),
       )
       if (json) return sayJson({ file, ...snake(restored) })
-      const { rows, tables, media, createdAt, migrated, leftAlone, waiting } = restored
+      const { rows, tables, media, createdAt, migrated, leftAlone, waiting, keptBack } = restored
       say(`Restored ${rows} rows of ${tables} tables and ${media} media files, as of ${createdAt}.`)
       if (migrated.length > 0) say(`Migrated: ${migrated.join(', ')}`)
       if (leftAlone.length > 0)
         say(`Left as it was, because Posthorn did not make it: ${inWords(leftAlone)}.`)
-      const { messages, campaigns } = waiting
-      if (messages + campaigns > 0)
-        say(
-          `Waiting to be sent: ${messages} messages, ${campaigns} campaigns. The next start sends them, also what ` +
-            'has left since the backup was made; docs/operations.md tells how to prevent that.',
-        )
+      sayWaiting(waiting, keptBack)
     })
+}
+
+function sayWaiting(waiting: Waiting, isKeptBack: boolean): void {
+  const some = Object.entries(waiting).filter(([, count]) => count > 0)
+  if (some.length === 0) return
+  const list = some.map(([name, count]) => `${count} ${name}`).join(', ')
+  say(
+    isKeptBack
+      ? `Kept back, since it may have left after the backup was made: ${list}. Campaigns, automations and sequences ` +
+          'are paused until you resume them; messages, SMS and answers are not sent any more.'
+      : `Waiting to be sent: ${list}. The next start sends it, also what has left since the backup was made; ` +
+          'to prevent that, restore again with --force --pause before you start.',
+  )
 }
 
 /**
