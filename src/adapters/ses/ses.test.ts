@@ -135,6 +135,11 @@ test('no answer, or a broken connection, leaves it uncertain, and nothing is tri
   assert.equal(standIn.requests.length, 2)
 })
 
+test('an answer that begins and does not go on is given up as well', { timeout: 30_000 }, async () => {
+  assert.equal(summary(await sendThrough('stall', { timeoutMs: 300 })), 'uncertain - 4.4.2 300000')
+  assert.equal(standIn.requests.length, 1)
+})
+
 test('where nothing listens, or the name is unknown, nothing was sent', async () => {
   const gone = createServer()
   await new Promise<void>((done) => gone.listen(0, '127.0.0.1', done))

@@ -13,8 +13,8 @@ export type SentEmail = {
 
 /** What the next request meets. `drop`: the connection breaks after the request was read. */
 type Refused = { status: number; name: string; message: string }
-/** `html`: the page of a gateway in between. */
-export type SesFailure = Refused | { status: number; html: string } | 'hang' | 'drop'
+/** `html`: the page of a gateway in between. `stall`: the answer begins and does not go on. */
+export type SesFailure = Refused | { status: number; html: string } | 'hang' | 'drop' | 'stall'
 
 export type SesStandIn = {
   endpoint: string
@@ -74,6 +74,7 @@ async function answer(state: State, request: IncomingMessage, reply: ServerRespo
   const failure = state.failures.shift()
   if (failure === 'hang') return
   if (failure === 'drop') return void request.socket.destroy()
+  if (failure === 'stall') return void reply.writeHead(200, { 'content-length': 60 }).write('{"Mess')
   if (failure !== undefined && 'html' in failure)
     return void reply.writeHead(failure.status, { 'content-type': 'text/html' }).end(failure.html)
   if (failure !== undefined) return refuse(reply, failure)
