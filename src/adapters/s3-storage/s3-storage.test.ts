@@ -1,6 +1,7 @@
 // Against a server of the protocol on this machine.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,4 +65,18 @@ test('a server that is silent, or not there, is an error in time', async () => {
   assert.ok(performance.now() - started < 10_000)
   silent.close()
   await assert.rejects(openS3Storage({ ...options, endpoint: 'http://127.0.0.1:9' }).read(name))
+})
+
+test('a file whose sending stops in its middle is an error in time', { timeout: 30_000 }, async (t) => {
+  const stalling = createHttpServer((_, reply) => {
+    reply.writeHead(200, { 'content-length': 9 }).write('one')
+  })
+  t.after(() => {
+    stalling.closeAllConnections()
+    stalling.close()
+  })
+  await new Promise<void>((resolve) => stalling.listen(0, '127.0.0.1', resolve))
+  const { port } = stalling.address() as { port: number }
+  const storage = openS3Storage({ ...options, endpoint: `http://127.0.0.1:${port}`, timeoutMs: 200 })
+  await assert.rejects(readAll(storage, name), { name: 'TimeoutError' })
 })

@@ -70,6 +70,8 @@ function clientOf(sdk: Sdk, { region, endpoint, credentials, timeoutMs = 30_000 
       requestTimeout: timeoutMs,
       // Otherwise the time limit is only written to the log.
       throwOnRequestTimeout: true,
+      // It ends with the head of the answer; a body that never comes is waited for no longer.
+      socketTimeout: timeoutMs,
     },
   })
 }
