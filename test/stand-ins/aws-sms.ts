@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net'
 
 export type AwsSmsFailure =
   | { status: number; name: string; message?: string; reason?: string }
-  /** Takes the SMS and never answers, or breaks the connection. */
+  /** Takes the SMS and never answers, breaks the connection, or only begins its answer. */
   | 'hang'
   | 'drop'
+  | 'stall'
 
 export type AwsSms = {
   messageId: string
@@ -62,5 +63,6 @@ async function answer(
   sent.push({ ...JSON.parse(Buffer.concat(chunks).toString()), messageId })
   if (failure === 'hang') return
   if (failure === 'drop') return void request.socket.destroy()
+  if (failure === 'stall') return void reply.writeHead(200, { 'content-length': 60 }).write('{"Mess')
   say(200, { MessageId: messageId })
 }

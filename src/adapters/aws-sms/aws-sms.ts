@@ -31,6 +31,8 @@ export async function openAwsSms(options: AwsSmsOptions): Promise<SmsTransport> 
     requestTimeout: timeoutMs,
     // Otherwise the time limit is only written to the log.
     throwOnRequestTimeout: true,
+    // It ends with the head of the answer; a body that never comes is waited for no longer.
+    socketTimeout: timeoutMs,
     httpAgent: agent,
     httpsAgent: agent,
   }

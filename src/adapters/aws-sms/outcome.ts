@@ -67,7 +67,8 @@ function verdictOn(error: unknown, { name, status, reason }: Facts): Verdict {
   const told = byReason[reason] ?? byName[name]
   if (told) return told
   if (status === null) return leftUs(error) ? unknown : unreachable
-  return byStatus[status] ?? (status >= 500 ? stumbled : failed('rejected'))
+  // Below 400 it took the SMS, and only its answer was cut off.
+  return byStatus[status] ?? (status >= 500 ? stumbled : status >= 400 ? failed('rejected') : unknown)
 }
 
 function read(error: unknown): Facts & { message: string } {
