@@ -68,6 +68,17 @@ test('a connection that ends with its answer is not used again', async () => {
   assert.equal(counted.connections, 10)
 })
 
+test('a server that ends its answer and reads no further does not keep its place', async () => {
+  const { counted, post } = await open((socket) => {
+    socket.pause()
+    if (socket.writable) socket.end('HTTP/1.1 200 OK\r\n\r\nok')
+  }, 1)
+  // More than the operating systems between us would take.
+  const large = Buffer.alloc(32 * 1024 * 1024)
+  for (let n = 0; n < 2; n++) assert.equal((await post(large)).body.toString(), 'ok')
+  assert.equal(counted.connections, 2)
+})
+
 test('a connection that the other side closed is not used again', async () => {
   const { counted, post, sockets } = await open((socket) => socket.write(ok))
   await post()

@@ -102,7 +102,10 @@ export function openConnections({ guard, url, most, onEmpty }: Options): Connect
     })
     socket.on('end', () => {
       const { exchange } = connection
-      if (exchange?.reader.end()) end(exchange)
+      if (!exchange?.reader.end()) return
+      end(exchange)
+      // By itself it would wait for the other side to read the rest of the request, for ever where that does not.
+      socket.destroy()
     })
     socket.on('close', () => {
       lose(connection)
