@@ -24,6 +24,8 @@ const broken = {
   message: 'The request is not valid HTTP.',
 }
 
+const lingerMs = 1_000
+
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
   const { line, status, code, message } = answers[error.code ?? ''] ?? broken
@@ -38,4 +40,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // Node leaves this connection to us, and its client may never close it; at once would be a reset, before the answer.
+  const linger = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(linger))
 }
