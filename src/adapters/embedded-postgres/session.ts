@@ -96,7 +96,11 @@ const sessionOf = (client: pg.Client): Session => {
   return {
     query: async (text, values) => (await client.query(text, values)).rows,
     isLost: () => lost,
-    onLost: (tell) => tellWhenLost.push(tell),
+    onLost: (tell) => {
+      // Lost already, perhaps in the packet that brought the last answer: nobody would start the server again.
+      if (lost) tell()
+      else tellWhenLost.push(tell)
+    },
     end: () => endWithin(client),
   }
 }
