@@ -33,6 +33,8 @@ describe('signatures apart', () => {
   const broken = {
     'dies with its work': `require('node:worker_threads').parentPort.on('message', () => process.exit(1))`,
     'cannot start': `throw new Error('no')`,
+    // What cannot be the program of a thread is refused before there is one, like a thread too many.
+    'cannot be made': 0 as unknown as string,
   }
   for (const [what, source] of Object.entries(broken))
     it(`is made all the same where a thread ${what}`, async () => {

@@ -43,7 +43,7 @@ export function openSigners(source = signingThread): SignApart {
 
   function handOut(): void {
     willHandOut = false
-    threads ??= Array.from({ length: Math.min(mostThreads, availableParallelism()) }, start)
+    threads ??= startAll()
     if (threads.length === 0) for (const job of waiting.splice(0)) signHere(job)
     const given = new Map<Thread, Job[]>()
     while (waiting.length > 0) {
@@ -54,6 +54,16 @@ export function openSigners(source = signingThread): SignApart {
       given.set(idlest, [...(given.get(idlest) ?? []), job])
     }
     for (const [thread, jobs] of given) give(thread, jobs)
+  }
+
+  function startAll(): Thread[] {
+    const started: Thread[] = []
+    try {
+      while (started.length < Math.min(mostThreads, availableParallelism())) started.push(start())
+    } catch {
+      // The system has no more threads for us: we go on with those that there are, or with none.
+    }
+    return started
   }
 
   function start(): Thread {
