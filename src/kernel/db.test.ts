@@ -73,6 +73,26 @@ test('a patient transaction waits long, and is rolled back at once when it has t
   for (let n = 0; n < 4; n++) assert.deepEqual(await db.one(Setting, usual), { value: '15s' })
 })
 
+test('stopping a patient transaction that is just over ends nothing of who has its connection next', async () => {
+  // Two connections: the first goes from hand to hand, the second is yet to be made, which takes its time.
+  const pair = open(url, true, 2)
+  const Backend = row<{ pid: number }>({ pid: int })
+  const backendOf = (one: Db) => one.one(Backend, sql`select pg_backend_pid() as pid`)
+  const stopping = new AbortController()
+  const patient = await pair.patiently(async (tx) => {
+    const found = await backendOf(tx)
+    // Behind the commit, which is written when this has returned.
+    setImmediate(() => stopping.abort())
+    return found
+  }, stopping.signal)
+  const next = await pair.transaction(async (tx) => {
+    const found = await backendOf(tx)
+    await tx.run(sql`select pg_sleep(1)`)
+    return found
+  })
+  assert.deepEqual(next, patient)
+})
+
 test('a transaction by keys reads no table as a whole, and the next one may', async () => {
   const Line = row<{ 'QUERY PLAN': string }>({ 'QUERY PLAN': text })
   await db.run(sql`insert into things (name) select 'many ' || n from generate_series(1, 100) n`)

@@ -162,15 +162,20 @@ async function lookingUp<T>(tx: Db, work: (db: Db) => Promise<T>): Promise<T> {
   return result
 }
 
-/** Ends what the connection is doing when it is time to stop; gives what takes the listener away again. */
+/** Ends what the connection is doing when it is time to stop; gives what takes the listener away and waits for that. */
 function cancelWhenStopping(pool: pg.Pool, client: pg.PoolClient, stopping: AbortSignal | undefined) {
   const { processID } = client as unknown as { processID: number }
+  let cancelling: Promise<unknown> | undefined
   const cancel = () => {
-    pool.query('select pg_cancel_backend($1)', [processID]).catch(() => {})
+    cancelling = pool.query('select pg_cancel_backend($1)', [processID]).catch(() => {})
   }
   stopping?.throwIfAborted()
   stopping?.addEventListener('abort', cancel)
-  return () => stopping?.removeEventListener('abort', cancel)
+  return async () => {
+    stopping?.removeEventListener('abort', cancel)
+    // One that is still on its way would end what the next user of the connection does.
+    await cancelling
+  }
 }
 
 async function inTransaction<T>(
@@ -185,7 +190,7 @@ async function inTransaction<T>(
     broken = true
   }
   client.on('error', onError)
-  let staysUncancelled = () => {}
+  let staysUncancelled = async () => {}
   try {
     staysUncancelled = cancelWhenStopping(pool, client, transaction.stopping)
     const stream = streamOf(client)
@@ -211,7 +216,7 @@ async function inTransaction<T>(
     })
     throw error
   } finally {
-    staysUncancelled()
+    if (transaction.stopping) await staysUncancelled()
     client.off('error', onError)
     client.release(broken)
   }
