@@ -18,14 +18,22 @@ export type McpNeeds = { gates: Gates; operations: Operation[]; version: string;
 export type McpRequest = { call: Call; scopes: Scope[] | null; raw: IncomingMessage; body: unknown }
 export type AnswerMcp = (request: McpRequest, response: ServerResponse) => Promise<void>
 
-export function openMcp(needs: McpNeeds): AnswerMcp {
+export function openMcp(needs: McpNeeds, load = loadLibrary): AnswerMcp {
   let loaded: Promise<Library> | undefined
   return async ({ call, scopes, raw, body }, response) => {
     if (isBareInitialize(body)) return refuseInitialize(response, body.id)
-    loaded ??= loadLibrary()
-    const { createMcpHandler, Server, toNodeHandler } = await loaded
-    const handler = createMcpHandler(() => serverFor(needs, Server, { call, scopes }))
-    await toNodeHandler(handler)(raw, response, body)
+    try {
+      loaded ??= load()
+      const { createMcpHandler, Server, toNodeHandler } = await loaded
+      const handler = createMcpHandler(() => serverFor(needs, Server, { call, scopes }))
+      await toNodeHandler(handler)(raw, response, body)
+    } catch (error) {
+      // The next call tries again, and nobody else answers this one: the response is ours alone.
+      loaded = undefined
+      asRefusal(error, needs.gates.log, { requestId: call.requestId })
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, { id: null, error: { code: -32603, message: 'Internal server error' } })
+    }
   }
 }
 
@@ -56,8 +64,14 @@ function refuseInitialize(response: ServerResponse, id: Message['id']): void {
   const message =
     'initialize takes params: protocolVersion (such as "2025-06-18"), capabilities (may be {}) and clientInfo ' +
     'with name and version.'
-  response.writeHead(400, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message } }))
+  refuse(response, 400, { id, error: { code: -32602, message } })
+}
+
+type Refused = { id: Message['id']; error: { code: number; message: string } }
+
+function refuse(response: ServerResponse, status: number, refused: Refused): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', ...refused }))
 }
 
 const opening =
