@@ -14,28 +14,36 @@ export type ClaimedRow = {
 
 const Claimed = row<ClaimedRow>({ message_id: text, account_id: text, attempts: int, since: maybe(time) })
 
+type Claiming = {
+  lane: number
+  limit: number
+  leaseSeconds: number
+  /** What the worker has itself: after an outage or a leap of the clock that is due too, and not to be sent again. */
+  except?: string[]
+}
+
 /**
  * Claims due rows, the same share of each account: a million of one account's messages do not delay another's.
  * The accounts are found by skipping through the index, so that the cost follows the number of accounts that wait,
  * not of messages. A claim moves due_at behind the lease; a worker that dies gives its rows back by that alone.
  */
-export function claimDue(db: Db, claim: { lane: number; limit: number; leaseSeconds: number }) {
+export function claimDue(db: Db, { lane, limit, leaseSeconds, except = [] }: Claiming) {
   return db.many(
     Claimed,
     sql`
     -- all accounts: the worker serves them all
     with recursive waiting (account_id) as (
-      (select account_id from delivery_queue where lane = ${claim.lane} order by account_id limit 1)
+      (select account_id from delivery_queue where lane = ${lane} order by account_id limit 1)
       union all
       select (select q.account_id
                 from delivery_queue q
-               where q.lane = ${claim.lane} and q.account_id > w.account_id
+               where q.lane = ${lane} and q.account_id > w.account_id
                order by q.account_id
                limit 1)
         from waiting w
        where w.account_id is not null
     ), shares as (
-      select account_id, greatest(1, ${claim.limit}::int / count(*) over ())::int as share
+      select account_id, greatest(1, ${limit}::int / count(*) over ())::int as share
         from waiting
        where account_id is not null
     ), picked as (
@@ -44,15 +52,16 @@ export function claimDue(db: Db, claim: { lane: number; limit: number; leaseSeco
        cross join lateral (
              select q.message_id
                from delivery_queue q
-              where q.lane = ${claim.lane}
+              where q.lane = ${lane}
                 and q.account_id = s.account_id
                 and q.due_at <= clock_timestamp()
+                and q.message_id <> all(${except}::uuid[])
               order by q.due_at
               limit s.share
                 for update skip locked) d
-       limit ${claim.limit})
+       limit ${limit})
     update delivery_queue q
-       set due_at = clock_timestamp() + make_interval(secs => ${claim.leaseSeconds}), attempts = q.attempts + 1
+       set due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = q.attempts + 1
       from picked p
      where q.message_id = p.message_id
     returning q.message_id, q.account_id, q.attempts, q.since`,

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gather } from '../../kernel/gather.ts'
 import { newUuid } from '../../kernel/id.ts'
+import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { isPassing } from '../../kernel/surely.ts'
 import { claimDue, releaseClaims } from './claim-queries.ts'
 import { openAhead } from './compose-ahead.ts'
@@ -28,6 +29,8 @@ export type Delivery = {
 }
 
 const idleMs = 500
+// Longer than a result that waits for the database takes to notice that it is back.
+const restMs = 2_000
 // How long a lane rests after the upstream has refused as a whole, whatever wait it asks for: a probe now and then
 // finds out that it has been repaired.
 const shortestPauseMs = 1_000
@@ -60,10 +63,10 @@ type LaneNeeds = DeliveryNeeds & {
 
 function startLane(needs: LaneNeeds, lane: number): Delivery {
   const { leaseSeconds } = needs
-  let slotsTaken = 0
+  const taken = new Set<Due>()
   // The more results share a transaction, the less each costs; one that has nobody to wait for goes at once.
   const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver), {
-    enough: () => Math.min(slotsTaken, needs.transport.concurrency / 2),
+    enough: () => Math.min(taken.size, needs.transport.concurrency / 2),
     waitMs: settleWaitMs,
   })
   const waiting: Due[] = []
@@ -71,15 +74,17 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : batch / 2
   const composed = composingAhead(needs)
-  let isStopping = false
+  let [isStopping, isDatabaseAway] = [false, false]
   // No hand-over before this time: the upstream has just said that it takes nobody's mail.
   let pausedUntil = 0
   let refilling: Promise<void> | undefined
   let wakeUp = () => {}
 
   async function refill() {
+    if (isDatabaseAway) return comeBack()
     const limit = await claimLimit(needs)
-    const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds })
+    const except = [...waiting, ...taken].map(({ id }) => id)
+    const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except })
     const claims = new Map(claimed.map((one) => [one.message_id, one]))
     const leaseEnds = performance.now() + leaseSeconds * 1000
     const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
@@ -91,6 +96,13 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     // Nothing is left of these that could be sent.
     if (claims.size > 0) await leaveQueue(needs.db, [...claims.keys()])
     if (claimed.length === 0) await idle()
+  }
+
+  async function comeBack(): Promise<void> {
+    // Leases may have ended meanwhile: whose results wait for the database, here or elsewhere, is let go first.
+    await claimDue(needs.db, { lane, limit: 0, leaseSeconds })
+    isDatabaseAway = false
+    await sleep(restMs)
   }
 
   function idle(): Promise<void> {
@@ -126,6 +138,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     try {
       await refill()
     } catch (error) {
+      isDatabaseAway = isDatabaseDown(error)
       needs.log.error({ err: error, lane }, 'claiming messages failed')
       await idle()
     } finally {
@@ -136,10 +149,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   async function work() {
     for (let due = await take(); due; due = await take()) {
       const { id } = due
-      slotsTaken++
+      taken.add(due)
       // The lease gives it back.
       await deliver(due).catch((error) => needs.log.error({ err: error, message: id }, 'delivery failed'))
-      slotsTaken--
+      taken.delete(due)
     }
   }
 

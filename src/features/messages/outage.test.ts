@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import type { Db } from '../../kernel/db.ts'
+import { silentLog } from '../../kernel/log.ts'
+import type { Transport } from '../../kernel/ports.ts'
+import { databaseUnavailable } from '../../kernel/refusals.ts'
+import { sql } from '../../kernel/sql.ts'
+import { captureTransport } from './capture.ts'
+import { startDelivery } from './deliver.ts'
+
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
+const { db } = app.pools
+const now = () => new Date()
+
+/** The database of one worker: what it asks for and what it writes can fail apart. */
+function openShaky() {
+  const away = { reads: false, writes: false }
+  const state = { answered: 0 }
+  const ask = async <T>(what: keyof typeof away, work: () => Promise<T>): Promise<T> => {
+    if (away[what]) throw databaseUnavailable()
+    const result = await work()
+    state.answered++
+    return result
+  }
+  const shaky: Db = {
+    ...db,
+    many: (shape, statement) => ask('reads', () => db.many(shape, statement)),
+    byKeys: (work) => ask('reads', () => db.byKeys(work)),
+    run: (statement) => ask('writes', () => db.run(statement)),
+    transaction: (work) => ask('writes', () => db.transaction(work)),
+  }
+  return { away, state, shaky }
+}
+
+function openUpstream(onAsked: () => void): Transport & { asked: string[] } {
+  const asked: string[] = []
+  return {
+    kind: 'scripted',
+    signs: true,
+    takesMarketing: true,
+    concurrency: 4,
+    asked,
+    send: async ({ recipient }) => {
+      asked.push(recipient)
+      onAsked()
+      return { kind: 'accepted', upstreamId: null, response: '250 ok' }
+    },
+    verify: async () => {},
+    close: async () => {},
+  }
+}
+
+function deliverThrough(shaky: Db, transport: Transport) {
+  const capture = captureTransport(db, now)
+  const engine = startDelivery({
+    ...{ db: shaky, log: silentLog, now, transport, capture, retryFactor: 1, leaseSeconds: 1 },
+    findDkimKeys: async () => [],
+    trackingOf: () => ({}),
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= engine.stop()
+    return stopped
+  }
+  after(stop)
+  return stop
+}
+
+async function send(to: string): Promise<string> {
+  const body = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hi.' }
+  const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
+  assert.equal(status, 202)
+  return sent.id
+}
+
+const isSent = (id: string) =>
+  until(
+    async () => (await app.call('GET', `/api/v1/messages/${id}`)).body.status === 'sent',
+    `${id} to be sent`,
+  )
+
+const leaseIsOver = (id: string) =>
+  until(async () => {
+    const due = sql`select 1 from delivery_queue where message_id = ${id.slice(4)} and due_at < clock_timestamp()`
+    return (await db.run(due)) > 0
+  }, 'the lease to be over')
+
+test('a worker does not claim again what it has itself, although the lease is over', async () => {
+  const { shaky, away } = openShaky()
+  const first = await send('first@example.com')
+  const upstream = openUpstream(() => {
+    away.writes = true
+  })
+  const stop = deliverThrough(shaky, upstream)
+  await until(async () => upstream.asked.length > 0, 'the hand-over')
+  await leaseIsOver(first)
+  const second = await send('second@example.com')
+  await until(async () => upstream.asked.includes('second@example.com'), 'the next claim')
+  away.writes = false
+  await Promise.all([first, second].map(isSent))
+  await stop()
+  assert.deepEqual(upstream.asked, ['first@example.com', 'second@example.com'])
+})
+
+test('when the database is back, results that wait for it come before claims of other workers', async () => {
+  const [one, other] = [openShaky(), openShaky()]
+  const upstream = openUpstream(() => {
+    for (const { away } of [one, other]) Object.assign(away, { reads: true, writes: true })
+  })
+  const id = await send('third@example.com')
+  const stops = [deliverThrough(one.shaky, upstream)]
+  await until(async () => upstream.asked.length > 0, 'the hand-over')
+  stops.push(deliverThrough(other.shaky, upstream))
+  await leaseIsOver(id)
+  Object.assign(other.away, { reads: false, writes: false })
+  await until(async () => other.state.answered > 0, 'the other worker to reach the database')
+  Object.assign(one.away, { reads: false, writes: false })
+  await isSent(id)
+  await Promise.all(stops.map((stop) => stop()))
+  assert.deepEqual(upstream.asked, ['third@example.com'])
+})
