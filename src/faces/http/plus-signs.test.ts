@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
+import { sql } from '../../kernel/sql.ts'
+import { withPlusSigns } from './plus-signs.ts'
 
 const app = await makeApp()
 const anna = 'anna+news@example.com'
@@ -20,6 +22,23 @@ test('an address whose plus sign nobody encoded is found', async () => {
     assert.equal((await get(`/v3/smtp/emails?email=${email}`)).count, 1)
     assert.equal((await get(`/v3/outreach/prospects?email=${email}`)).count, 1)
   }
+})
+
+test('a space before or behind an address is one', async () => {
+  const { accountId, key } = await app.makeAccount()
+  await app.pools.db.run(sql`
+    insert into blocked_senders (account_id, email, sender, id, created_at)
+    select ${accountId}, ${anna}, sender, gen_random_uuid(), clock_timestamp()
+      from unnest(array['shop@example.com', 'info@example.com']) as sender`)
+  const senders = new URLSearchParams({ senders: ' shop@example.com, info@example.com ' })
+  assert.match(senders.toString(), /%2C\+info/)
+  const { body } = await app.call('GET', `/v3/smtp/blockedContacts?${senders}`, { key })
+  assert.equal(body.count, 2)
+})
+
+test('a space in a telephone number is one', () => {
+  const to = '+33 6 12 34 56 78'
+  assert.deepEqual(withPlusSigns({ to }, `/api/v1/sandbox/sms?${new URLSearchParams({ to })}`), { to })
 })
 
 test('so is the zone of a time', async () => {

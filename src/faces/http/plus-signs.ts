@@ -1,7 +1,8 @@
 // A plus sign that nobody encoded arrives in a query as a space. Neither an address nor a time has one there, so it is
-// put back in those; everywhere else a space is a space.
+// put back in those; everywhere else, and around an address, a space is a space.
 
 const addresses = new Set(['email', 'to', 'senders'])
+const within = /(?<=[^\s,]) (?=[^\s,])/g
 const zoned = /^(\d{4}-\d{2}-\d{2}T[\d:.]+) (\d{2}:?\d{2})$/
 
 export function withPlusSigns(query: unknown, url: string): unknown {
@@ -12,5 +13,7 @@ export function withPlusSigns(query: unknown, url: string): unknown {
 function restored(name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => restored(name, one))
   if (typeof value !== 'string') return value
-  return addresses.has(name) ? value.replaceAll(' ', '+') : value.replace(zoned, '$1+$2')
+  // A number to send an SMS to is written with spaces.
+  const isAddress = addresses.has(name) && value.includes('@')
+  return isAddress ? value.replace(within, '+') : value.replace(zoned, '$1+$2')
 }
