@@ -1,21 +1,28 @@
-// How people object in the words of the law, without asking to be taken off a list; folded, in the same languages.
+// How people object in the words of the law, without asking to be taken off a list; folded, in the same languages. Each
+// says who objects: that one has the right to is what companies write below all of their mail.
 import { any, type Phrase } from './phrases.ts'
+
+const firmly = '(hereby|formally|strongly|do|must|also|(like|want|wish) to|would)'
+const weObject = `((i|we|i'd|we'd)( ${firmly}){0,2}|hereby)`
+const ofYours = "(voir |lire )?(de |d'|aucune? |autres? |vos |tes |ces ){0,2}"
+const mailings = '((e-?)?mails?|courriels?|messages?|sollicitations?)'
 
 export const objection: Phrase[] = [
   any(
     0.9,
-    /\bobject to .{0,40}\b(process|us(e|ing)|data|details|e-?mail|marketing|contact|messages)/,
-    /\bright (to object|to erasure|to be forgotten)\b/,
+    new RegExp(String.raw`\b${weObject} object to .{0,40}\b(process|us(e|ing)|data|details|e-?mail)`),
+    new RegExp(String.raw`\b${weObject} object to .{0,40}\b(marketing|contact|messages)`),
+    /\b(my|our|(i|we) have (a|the)) (\w+ )?right (to object|to erasure|to be forgotten)\b/,
     /\b(withdraw|revoke) (my|our) consent\b/,
-    /\b(delete|erase|remove) (all )?(of )?my (personal )?(data|details|e-?mail|address|contact|info)/,
+    /\b(delete|erase|remove) (all )?(of )?my (personal |contact )?(data|details|e-?mail|address|info)/,
   ),
   any(
     0.9,
     /\b(m'oppose|nous opposons)\b/,
-    /\bdroit (d'opposition|a l'effacement|a l'oubli|de retrait)\b/,
+    /\b(mon|notre|j'exerce le) droit (d'opposition|a l'effacement|a l'oubli|de retrait)\b/,
     /\bretir(e|ons) (mon|notre) consentement\b/,
-    /\bne (veux|veut|voulons|souhaite|souhaitons) plus (\w+ ){0,2}((e-?)?mail|courriel|message|sollicitation)/,
-    /^(merci,? )?plus (de|d'|aucun) (\w+ )?((e-?)?mails?|courriels?|sollicitations?|pub)\b/,
+    new RegExp(String.raw`\bne (veux|veut|voulons|souhaite|souhaitons) plus ${ofYours}${mailings}\b`),
+    /^(merci,? )?plus (de |d'|aucune? )(\w+ )?((e-?)?mails?|courriels?|sollicitations?|pub)\b[^?]{0,30}$/,
   ),
   any(
     0.9,
@@ -25,12 +32,12 @@ export const objection: Phrase[] = [
   ),
   any(
     0.9,
-    /\b(me opongo|nos oponemos)\b|\bderecho (de|a la) (oposicion|supresion)\b/,
+    /\b(me opongo|nos oponemos)\b|\b(mi|ejerzo el) derecho (de|a la) (oposicion|supresion)\b/,
     /\b(borr|elimin)(a|e|en)(me|nos)\b|\bretiro mi consentimiento\b/,
   ),
   any(
     0.9,
-    /\b(mi oppongo|ci opponiamo)\b|\bdiritto (di opposizione|alla cancellazione|all'oblio)\b/,
+    /\b(mi oppongo|ci opponiamo)\b|\bmio diritto (di opposizione|alla cancellazione|all'oblio)\b/,
     /\bessere (rimoss|cancellat)[oaie] .{0,20}\b(list|elenc|mail|databas)|\brevoco il (mio )?consenso\b/,
   ),
 ]

@@ -22,7 +22,11 @@ const distant = [
 export const notUnsubscribe = [
   /\b(do not|don't|didn't|did not|not want to|no need to) (\w+ ){0,2}(unsubscribe|opt out|remove me)/g,
   /\bne (me |nous )?(desabonn|desinscri|retir)\w* pas\b/g,
-  /\bne (m'oppose|nous opposons) pas\b|\b(do not|don't|not|no) object(ions?)?\b/g,
+  /\b(m'oppose|nous opposons) (\w+ )?(pas|point|nullement|aucunement)\b/g,
+  /\b(do not|don't|not|no|cannot|never) object(ions?)?\b/g,
+  /\bno (me opongo|nos oponemos)\b|\bnon (mi oppongo|ci opponiamo)\b|\bkein\w* widerspruch\b/g,
+  /\bwidersprech\w*( ich| wir)? nicht\b|\bwidersprech\w* ((?!und )[^\s.!?,;]+ ){0,12}nicht(?=[.!?,;]|$)/g,
+  /\bsie (haben|konnen) ([^\s.!?]+ ){0,8}widerspr\w+/g,
   // The footer of our own message, quoted in a way that was not known for a quote.
   /\bunsubscribe\W{1,4}https?:\S+/g,
 ]
@@ -97,7 +101,7 @@ export const unsubscribe: Phrase[] = [
 
 /** A message of hardly more than the word. */
 export const stopAlone = oneOf(
-  /^(gdpr|rgpd|dsgvo|arret|arretez|stopp|basta|(bitte )?loschen( sie)?)\W*$/,
+  /^(gdpr|rgpd|dsgvo|arret|arretez|stopp|basta|(bitte )?loschen( sie)?)[^\w?]*$/,
   /^(please |merci |bitte |por favor |per favore )?stop\W*(\w+\W*){0,1}$/,
   /^(please )?(remove|unsub|baja|rimuovi)\W*(please|thanks|thank you|por favor|gracias|per favore|grazie)?\W*$/,
 )
