@@ -44,6 +44,29 @@ async function during<T>(worker: ReturnType<typeof work>, task: () => Promise<T>
   }
 }
 
+test('a worker does not begin again what it has itself, although the lease is over', async () => {
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const worker = work(async () => {
+    await answered
+    return taken
+  })
+  await during(worker, async () => {
+    const first = accepted(await send())
+    await until(async () => worker.handed.length === 1, 'the hand-over')
+    app.clock.at = new Date(monday.getTime() + 31_000)
+    const second = accepted(await send())
+    await until(async () => worker.handed.some(({ id }) => id !== worker.handed[0]?.id), 'the next claim')
+    answer()
+    await app.becomes(first, 'sent')
+    await app.becomes(second, 'sent')
+  })
+  assert.equal(worker.handed.length, 2)
+  app.clock.at = monday
+})
+
 describe('between acceptance and hand-over', () => {
   test('the window may close: the SMS fails with the reason and is handed to nobody', async () => {
     app.clock.at = new Date('2026-11-16T18:59:59.000Z')

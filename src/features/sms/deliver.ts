@@ -32,7 +32,7 @@ const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
 
 export function startSmsDelivery(needs: SmsDeliveryNeeds): SmsDelivery {
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Map<Promise<void>, string>()
   let isStopping = false
   let pausedUntil = 0
   let wakeUp = () => {}
@@ -43,21 +43,23 @@ export function startSmsDelivery(needs: SmsDeliveryNeeds): SmsDelivery {
         needs.log.error({ err: error }, 'claiming SMS failed')
         return 0
       })
-      if (begun === 0 && !isStopping) await Promise.race([idle(), ...underWay])
+      if (begun === 0 && !isStopping) await Promise.race([idle(), ...underWay.keys()])
     }
-    await Promise.all(underWay)
+    await Promise.all(underWay.keys())
   }
 
   async function begin(): Promise<number> {
     const limit = needs.transport.concurrency - underWay.size
     if (limit === 0 || performance.now() < pausedUntil) return 0
-    const claimed = await claimSms(needs.db, { limit, leaseSeconds: needs.leaseSeconds, now: needs.now() })
+    const { leaseSeconds } = needs
+    const except = [...underWay.values()]
+    const claimed = await claimSms(needs.db, { limit, leaseSeconds, now: needs.now(), except })
     for (const due of claimed) {
-      const work = deliver(due)
+      const work: Promise<void> = deliver(due)
         // The lease gives it back.
         .catch((error) => needs.log.error({ err: error, sms: due.id }, 'delivery of an SMS failed'))
         .finally(() => underWay.delete(work))
-      underWay.add(work)
+      underWay.set(work, due.id)
     }
     return claimed.length
   }

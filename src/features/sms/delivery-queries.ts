@@ -33,13 +33,19 @@ const Due = row<DueRow>({
   suppressed: maybe(text),
 })
 
-type Claim = { limit: number; leaseSeconds: number; now: Date }
+type Claim = {
+  limit: number
+  leaseSeconds: number
+  now: Date
+  /** What the worker has itself: after an outage or a leap of the clock that is due too, and not to be sent again. */
+  except?: string[]
+}
 
 /**
  * The same share of each account that waits, found by skipping through the index; where there are more accounts than
  * places, chance decides. A claim moves due_at behind the lease: a worker that dies gives its rows back by that alone.
  */
-export function claimSms(db: Db, { limit, leaseSeconds, now }: Claim) {
+export function claimSms(db: Db, { limit, leaseSeconds, now, except = [] }: Claim) {
   return db.many(
     Due,
     sql`
@@ -65,7 +71,7 @@ export function claimSms(db: Db, { limit, leaseSeconds, now }: Claim) {
              select q.id
                from sms_messages q
               where q.account_id = s.account_id
-                and q.due_at <= ${now}
+                and q.due_at <= ${now} and q.id <> all(${except}::bigint[])
               order by q.due_at
               limit s.share
                 for update skip locked) d
