@@ -202,6 +202,22 @@ test('a server that ends a connection while it changes hands ends nothing else',
   assert.equal(await through.run(sql`select 1`), 1)
 })
 
+test('connections that the server ends while they are closed are not told as lost', async () => {
+  const proxy = await proxyTo(url)
+  const lost: string[] = []
+  const onError = ({ message }: Error) => lost.push(message)
+  const pools = [1, 2].map(() =>
+    openPool({ url: proxy.url, max: 1, name: 'test', durable: true, checkRows: true, onError }),
+  )
+  for (const pool of pools) await pool.run(sql`select 1`)
+  // The server does not hear in time that the first one is closed.
+  proxy.silence()
+  await pools[0]?.close()
+  await proxy.endAll()
+  assert.deepEqual(lost, ['terminating connection'])
+  await pools[1]?.close()
+})
+
 test('a server that ends our connection, or a statement that takes too long, is an outage', async () => {
   const Pid = row<{ pid: number }>({ pid: int })
   await assert.rejects(

@@ -65,7 +65,9 @@ export function openPool(options: PoolOptions): PooledDb {
   })
   // Without a listener an idle connection that the server closes would end the process. So would one that it closes in
   // the moment between the hands of two users: each keeps a listener of its own, and its next statement fails.
-  pool.on('error', options.onError)
+  let isClosing = false
+  // Those that end while they are closed are not lost: the pool does not wait for the server to let go of them.
+  pool.on('error', (error) => !isClosing && options.onError(error))
   pool.on('connect', (client) => client.on('error', () => {}))
   const statements = over((query) => pool.query(query), options)
   const db: Db = {
@@ -80,7 +82,11 @@ export function openPool(options: PoolOptions): PooledDb {
       inTransaction(pool, { ...options, optimistic: false, stopping }, (tx) => patient(tx, work)),
     gathered: gatheredBy(() => db),
   }
-  return { ...db, close: () => pool.end() }
+  const close = () => {
+    isClosing = true
+    return pool.end()
+  }
+  return { ...db, close }
 }
 
 /** One gatherer per question; they live and end with the pool. */

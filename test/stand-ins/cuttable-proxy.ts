@@ -1,5 +1,6 @@
 // Stands between the service and its database, to be cut or to fall silent.
 
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
@@ -11,6 +12,8 @@ export type CuttableProxy = {
   mend(): void
   /** The server's next answer brings the end of its connection with it, in one piece. */
   endWithNext(): void
+  /** The server ends all connections, as it does when it is shut down, and their clients have heard it. */
+  endAll(): Promise<void>
 }
 
 /** A message of the protocol: FATAL 57P01. */
@@ -25,9 +28,12 @@ export async function proxyTo(databaseUrl: string): Promise<CuttableProxy> {
   const target = new URL(databaseUrl)
   let state: 'open' | 'cut' | 'silent' = 'open'
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   let isEnding = false
   const server = createServer((client) => {
     sockets.add(client)
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
     client.on('error', () => client.destroy())
     if (state === 'cut') return client.destroy()
     const upstream = connect(Number(target.port), target.hostname)
@@ -65,6 +71,11 @@ export async function proxyTo(databaseUrl: string): Promise<CuttableProxy> {
     },
     endWithNext() {
       isEnding = true
+    },
+    async endAll() {
+      const heard = [...clients].map((client) => once(client, 'close'))
+      for (const client of clients) client.end(lastWords())
+      await Promise.all(heard)
     },
     mend() {
       state = 'open'
