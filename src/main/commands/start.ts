@@ -50,13 +50,16 @@ function banner({ url, smtp, madeKey, database }: Running, { apiKey, smtpsPort }
 }
 
 const patienceMs = 9_000
+// One Ctrl-C can come twice, from the terminal and from npm, which passes it on.
+const sameSignalMs = 1_000
 
 /** Also while starting: what has been opened by then is closed again. */
 function stopOnSignals(starting: Promise<Running>): void {
-  let isStopping = false
+  let askedAt: number | undefined
   const stop = () => {
-    if (isStopping) process.exit(1)
-    isStopping = true
+    if (askedAt !== undefined && performance.now() - askedAt < sameSignalMs) return
+    if (askedAt !== undefined) process.exit(1)
+    askedAt = performance.now()
     // What is still under way after that is left to the next start; nothing accepted is lost by it.
     setTimeout(() => process.exit(0), patienceMs).unref()
     starting
