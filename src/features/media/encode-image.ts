@@ -9,14 +9,16 @@ import { takeTurns } from './take-turns.ts'
 export type Encoded = { type: ImageType; content: Buffer; width: number; height: number }
 
 // Of a process; each has one thread. Elsewhere threads are needed too, for files and names.
-const inTurn = takeTurns({ atOnce: 2, waiting: 64 })
+const inTurn = takeTurns({ atOnce: 2, waiting: 64, each: 16 })
 const secondsAtMost = 30
 
+export type Given = { accountId: string; content: Buffer; param: string }
+
 /** Refuses what is no image, is broken or too large; `param` is where it came from. */
-export async function encodeImage(content: Buffer, param: string): Promise<Encoded> {
+export async function encodeImage({ accountId, content, param }: Given): Promise<Encoded> {
   const type = imageTypeOf(content)
   if (!type) throw refused(param, 'is of no type that can be kept: only PNG, JPEG, GIF and WebP are taken')
-  return inTurn(async () => {
+  return inTurn(accountId, async () => {
     const sharp = await loadSharp()
     const open = () =>
       sharp(content, {

@@ -155,7 +155,7 @@ describe('an account that is full', () => {
 })
 
 test('so many images are worked on at a time, in the order in which they came', async () => {
-  const inTurn = takeTurns({ atOnce: 2, waiting: 3 })
+  const inTurn = takeTurns({ atOnce: 2, waiting: 3, each: 3 })
   const begun: number[] = []
   const ends: (() => void)[] = []
   const work = (n: number) => () =>
@@ -163,8 +163,8 @@ test('so many images are worked on at a time, in the order in which they came', 
       begun.push(n)
       ends.push(resolve)
     })
-  const results = [1, 2, 3, 4, 5].map((n) => inTurn(work(n)))
-  await assert.rejects(inTurn(work(6)), /Too many images/)
+  const results = [1, 2, 3, 4, 5].map((n) => inTurn('one', work(n)))
+  await assert.rejects(inTurn('one', work(6)), /Too many images/)
   assert.deepEqual(begun, [1, 2])
   for (let i = 0; i < 5; i++) {
     ends[i]?.()
@@ -173,8 +173,24 @@ test('so many images are worked on at a time, in the order in which they came', 
   }
   assert.deepEqual(begun, [1, 2, 3, 4, 5])
   await assert.rejects(
-    inTurn(() => Promise.reject(new Error('broken'))),
+    inTurn('one', () => Promise.reject(new Error('broken'))),
     /broken/,
   )
-  assert.equal(await inTurn(async () => 'free'), 'free')
+  assert.equal(await inTurn('one', async () => 'free'), 'free')
+})
+
+test('an account that sends many images takes no place of others, and they have their turns in between', async () => {
+  const inTurn = takeTurns({ atOnce: 1, waiting: 8, each: 3 })
+  const begun: string[] = []
+  let begin = () => {}
+  const first = inTurn('one', () => new Promise<void>((resolve) => (begin = resolve)))
+  const work = (name: string) => async () => {
+    begun.push(name)
+  }
+  const results = ['one 1', 'one 2', 'one 3'].map((name) => inTurn('one', work(name)))
+  const refused = assert.rejects(inTurn('one', work('one 4')), /Too many images/)
+  results.push(inTurn('two', work('two 1')), inTurn('two', work('two 2')))
+  begin()
+  await Promise.all([first, refused, ...results])
+  assert.deepEqual(begun, ['one 1', 'two 1', 'one 2', 'two 2', 'one 3'])
 })

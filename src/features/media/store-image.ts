@@ -19,7 +19,8 @@ const pendingMs = 15 * 60_000
 
 /** Outside any transaction. Gives what `keepImage` then makes an image of. */
 export async function storeImage(needs: StoreNeeds, ctx: Ctx, given: GivenImage): Promise<{ uuid: string }> {
-  const encoded = await encodeImage(given.content, given.param)
+  const { content, param } = given
+  const encoded = await encodeImage({ accountId: ctx.caller.accountId, content, param })
   const image = newImage(ctx, encoded, given.name)
   if (!(await insertPending(ctx.db, image))) throw mediaFull()
   try {
