@@ -9,9 +9,11 @@ import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { SealFault } from '../../../kernel/seal.ts'
 import { openCredentials, type SecretKeys, serverWith } from '../mailboxes/credentials.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
+import { type Held, surplus } from './surplus.ts'
 import { syncMailbox } from './sync-mailbox.ts'
 import {
   claimMailboxes,
+  listWaiting,
   mostLoginFailures,
   recordFailure,
   recordSync,
@@ -37,20 +39,23 @@ export type WatchNeeds = {
   reader: MailboxReader
   secretKeys: SecretKeys
   timings?: Partial<Timings>
+  /** How many mailboxes a process watches. */
+  most?: number
 }
 
 const usual: Timings = { tickMs: 5_000, leaseMs: 45_000, waitMs: 5 * 60_000, retryMs: 30_000 }
 const startedAtOnce = 10
 const betweenStartsMs = 500
-const mostWatched = 1_000
+const usualMost = 1_000
 const longestRetryMs = 30 * 60_000
 
 export type Watching = { stop(): Promise<void> }
 
-type Watch = { controller: AbortController; over: Promise<void> }
+type Watch = Held & { over: Promise<void> }
 
 export function startWatching(needs: WatchNeeds): Watching {
   const timings = { ...usual, ...needs.timings }
+  const most = needs.most ?? usualMost
   const holder = newUuid()
   const watches = new Map<string, Watch>()
   const stopping = new AbortController()
@@ -69,11 +74,18 @@ export function startWatching(needs: WatchNeeds): Watching {
 
   /** Whether there may be more. */
   async function claim(): Promise<boolean> {
-    const limit = Math.min(startedAtOnce, mostWatched - watches.size)
-    if (limit <= 0) return false
+    const limit = Math.min(startedAtOnce, most - watches.size)
+    if (limit <= 0) return makeRoom()
     const mailboxes = await claimMailboxes(needs.db, lease(), limit)
     for (const mailbox of mailboxes) begin(mailbox)
     return mailboxes.length === startedAtOnce
+  }
+
+  /** Whether places become free: those of an account that has more of them than others who wait. */
+  async function makeRoom(): Promise<boolean> {
+    const given = surplus([...watches.values()], await listWaiting(needs.db, needs.now()))
+    for (const { controller } of given) controller.abort()
+    return given.length > 0
   }
 
   function begin(mailbox: WatchedRow): void {
@@ -87,7 +99,7 @@ export function startWatching(needs: WatchNeeds): Watching {
       .finally(() => {
         if (watches.get(mailbox.id)?.controller === controller) watches.delete(mailbox.id)
       })
-    watches.set(mailbox.id, { controller, over })
+    watches.set(mailbox.id, { accountId: mailbox.account_id, controller, over })
   }
 
   async function loop(): Promise<void> {

@@ -30,22 +30,38 @@ export const mostLoginFailures = 3
 // What a connection is made with: another value of it, and everything about earlier failures is forgotten.
 const settingsOf = sql`sha256(convert_to(m.imap::text, 'UTF8') || m.sealed)`
 
-/** Mailboxes that nobody watches and that may be tried, each now held by this process. */
+// That nobody watches and that may be tried: of mailboxes m and watches w.
+const isFree = (now: Date) => sql`
+  (w.mailbox_id is null
+   or (w.held_until < ${now}
+       and (w.settings <> ${settingsOf}
+            or (w.next_try_at <= ${now} and w.login_failures < ${mostLoginFailures}))))`
+
+/**
+ * Mailboxes that nobody watches and that may be tried, each now held by this process. First those of the accounts that
+ * have the fewest watched: one with a thousand mailboxes leaves places for others.
+ */
 export function claimMailboxes(db: Db, { holder, now, until }: Lease, limit: number) {
   return db.many(
     Watched,
     sql`
     -- all accounts: the mailboxes of all of them are watched
-    with free as (
-      select m.account_id, m.id, m.email, m.imap, m.sealed, m.created_at, ${settingsOf} as settings
+    with watched as (
+      select account_id, count(*) as mailboxes from outreach_watches where held_until >= ${now} group by account_id
+    ), ranked as (
+      select m.account_id, m.id, w.next_try_at,
+             coalesce(h.mailboxes, 0) + row_number() over (
+               partition by m.account_id order by w.next_try_at nulls first, m.id) as place
         from outreach_mailboxes m
         join accounts a on a.id = m.account_id and a.outreach_enabled
         left join outreach_watches w on w.account_id = m.account_id and w.mailbox_id = m.id
-       where w.mailbox_id is null
-          or (w.held_until < ${now}
-              and (w.settings <> ${settingsOf}
-                   or (w.next_try_at <= ${now} and w.login_failures < ${mostLoginFailures})))
-       order by w.next_try_at nulls first, m.id
+        left join watched h on h.account_id = m.account_id
+       where ${isFree(now)}
+    ), free as (
+      select m.account_id, m.id, m.email, m.imap, m.sealed, m.created_at, ${settingsOf} as settings
+        from ranked r
+        join outreach_mailboxes m on m.account_id = r.account_id and m.id = r.id
+       order by r.place, r.next_try_at nulls first, m.id
        limit ${limit}
          for update of m skip locked
     ), held as (
@@ -57,6 +73,25 @@ export function claimMailboxes(db: Db, { holder, now, until }: Lease, limit: num
        where w.held_until < ${now}
       returning w.account_id, w.mailbox_id)
     select f.* from free f join held h on h.account_id = f.account_id and h.mailbox_id = f.id`,
+  )
+}
+
+const Waiting = row<{ mailboxes: number; waiting: number }>({ mailboxes: int, waiting: int })
+
+/** Of each account with mailboxes that wait to be watched: how many are watched and how many wait, fewest first. */
+export function listWaiting(db: Db, now: Date) {
+  return db.many(
+    Waiting,
+    sql`
+    -- all accounts: a process watches mailboxes of all of them
+    select count(*) filter (where w.held_until >= ${now})::int as mailboxes,
+           count(*) filter (where ${isFree(now)})::int as waiting
+      from outreach_mailboxes m
+      join accounts a on a.id = m.account_id and a.outreach_enabled
+      left join outreach_watches w on w.account_id = m.account_id and w.mailbox_id = m.id
+     group by m.account_id
+    having count(*) filter (where ${isFree(now)}) > 0
+     order by 1`,
   )
 }
 
