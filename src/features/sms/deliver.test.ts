@@ -6,6 +6,7 @@ import { startAwsSms } from '../../../test/stand-ins/aws-sms.ts'
 import { until } from '../../../test/until.ts'
 import { silentLog } from '../../kernel/log.ts'
 import type { SmsHandover, SmsOutcome, SmsTransport } from '../../kernel/ports.ts'
+import { sql } from '../../kernel/sql.ts'
 import { captureSms } from './capture.ts'
 import { startSmsDelivery } from './deliver.ts'
 import { claimSms } from './delivery-queries.ts'
@@ -132,6 +133,8 @@ describe('tries', () => {
 })
 
 describe('claims', () => {
+  const endLeases = () =>
+    db.run(sql`update sms_messages set claimed_until = clock_timestamp() where claimed_until is not null`)
   const claim = (limit: number) => claimSms(db, { limit, leaseSeconds: 30, now: app.clock.at })
 
   test('are of one worker until the lease ends, and shared out between accounts', async () => {
@@ -143,9 +146,13 @@ describe('claims', () => {
     const second = await claim(100)
     assert.deepEqual([first.length + second.length, (await claim(100)).length], [7, 0])
     app.move(30_000)
+    // A clock that is ahead of the others is not enough.
+    assert.deepEqual(await claim(100), [])
+    await endLeases()
     const again = await claim(100)
     assert.ok(again.length === 7 && again.every(({ attempts }) => attempts === 2))
     app.move(31_000)
+    await endLeases()
     const worker = work(async () => taken)
     await during(worker, async () => {
       for (const { id } of again) await app.becomes(Number(id), 'sent')

@@ -41,9 +41,14 @@ type Claim = {
   except?: string[]
 }
 
+const leased = (now: Date, seconds: number) => sql`
+  due_at = ${now}::timestamptz + make_interval(secs => ${seconds}),
+  claimed_until = clock_timestamp() + make_interval(secs => ${seconds})`
+
 /**
  * The same share of each account that waits, found by skipping through the index; where there are more accounts than
  * places, chance decides. A claim moves due_at behind the lease: a worker that dies gives its rows back by that alone.
+ * Until then they are its own by the database's clock, whatever other workers take for the time.
  */
 export function claimSms(db: Db, { limit, leaseSeconds, now, except = [] }: Claim) {
   return db.many(
@@ -71,14 +76,15 @@ export function claimSms(db: Db, { limit, leaseSeconds, now, except = [] }: Clai
              select q.id
                from sms_messages q
               where q.account_id = s.account_id
-                and q.due_at <= ${now} and q.id <> all(${except}::bigint[])
+                and q.due_at <= ${now} and coalesce(q.claimed_until <= clock_timestamp(), true)
+                and q.id <> all(${except}::bigint[])
               order by q.due_at
               limit s.share
                 for update skip locked) d
        order by random()
        limit ${limit})
     update sms_messages m
-       set due_at = ${now}::timestamptz + make_interval(secs => ${leaseSeconds}), attempts = m.attempts + 1
+       set attempts = m.attempts + 1, ${leased(now, leaseSeconds)}
       from picked p
      where m.id = p.id
     returning m.id, m.account_id, m.mode, m.type, m.sender, m.recipient, m.content, m.encoding, m.attempts,
@@ -107,7 +113,7 @@ export type Waiting = Ref & { attempts: number; counted: number; dueAt: Date; er
 export function markWaiting(db: Db, { accountId, id, attempts, counted, dueAt, error }: Waiting) {
   return db.run(sql`
     update sms_messages
-       set due_at = ${dueAt}, attempts = ${counted}, last_error = ${error}
+       set due_at = ${dueAt}, attempts = ${counted}, last_error = ${error}, claimed_until = null
      where account_id = ${accountId}
        and id = ${id}
        and status = 'queued'
@@ -131,6 +137,6 @@ export async function markEnded(db: Db, { accountId, id, status, error }: Ended)
 export function releaseClaim(db: Db, { accountId, id }: Ref, now: Date) {
   return db.run(sql`
     update sms_messages
-       set due_at = ${now}, attempts = attempts - 1
+       set due_at = ${now}, attempts = attempts - 1, claimed_until = null
      where account_id = ${accountId} and id = ${id} and status = 'queued'`)
 }

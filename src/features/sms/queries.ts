@@ -32,7 +32,7 @@ export function insertSms(db: Db, sms: NewSms) {
        remaining_credits, created_at, due_at)
     values (${sms.accountId}, ${sms.keyId}, ${sms.mode}, ${sms.type}, 'queued', ${sms.sender}, ${sms.recipient},
             ${sms.content}, ${sms.encoding}, ${sms.parts}, ${sms.tags}, ${sms.reference}, ${sms.remainingCredits},
-            ${sms.at}, ${sms.at})
+            ${sms.at}, least(${sms.at}::timestamptz, clock_timestamp()))
     returning id`,
   )
 }
