@@ -52,11 +52,17 @@ export function openPace(needs: PaceNeeds): Pace {
     }
   }
 
+  /** A failure is told to all who wait, and so to these too: whoever hears nothing keeps its slot for ever. */
+  const putBack = (ready: Waiting[]) => (error: unknown) => {
+    waiting.unshift(...ready)
+    throw error
+  }
+
   async function giveTurns(): Promise<void> {
     const rate = await perSecond()
     const ready = takeReady(waiting, rate)
     if (ready.length === 0) return
-    const wait = rate === null ? 0 : await firstSlot(needs, ready.length, rate)
+    const wait = rate === null ? 0 : await firstSlot(needs, ready.length, rate).catch(putBack(ready))
     const start = performance.now() + wait
     for (const [i, one] of ready.entries()) {
       if (rate !== null) await sleepUntil(start + (i * 1000) / rate, stopping.signal)
