@@ -41,3 +41,33 @@ test('who waits for a turn while the database is away is told, and the next gets
   assert.equal(await pace.turn(() => false), 'go')
   pace.stop()
 })
+
+test('slots that go by while the process stands still are not used all at once afterwards', async () => {
+  const pace = openPace({ db, log: silentLog, transport: upstream('standing', 100) })
+  const times: number[] = []
+  const turns = Array.from({ length: 60 }, async () => {
+    const turn = await pace.turn(() => false)
+    times.push(performance.now())
+    return turn
+  })
+  await turns[0]
+  const standsUntil = performance.now() + 400
+  while (performance.now() < standsUntil);
+  assert.deepEqual(new Set(await Promise.all(turns)), new Set(['go']))
+  // Ten are allowed, and those that are a little late come with them.
+  const soonAfter = times.filter((time) => time >= standsUntil && time < standsUntil + 100).length
+  assert.ok(soonAfter <= 20, `${soonAfter} in a tenth of a second`)
+  pace.stop()
+})
+
+test('who is left without a slot when it stops is told as well', async () => {
+  const pace = openPace({ db, log: silentLog, transport: upstream('stopping', 100) })
+  const turns = Array.from({ length: 30 }, () => pace.turn(() => false))
+  await turns[0]
+  const standsUntil = performance.now() + 200
+  while (performance.now() < standsUntil);
+  pace.stop()
+  const never = () => new Error('nobody was told')
+  const rest = await Promise.all(turns.slice(1).map((turn) => within(20_000, turn, never)))
+  assert.equal(rest.at(-1), 'stopped')
+})
