@@ -12,7 +12,7 @@ export function agentGuide(baseUrl: string): string[] {
       'campaign.send `{name, subject, from, html, list_id}` without `confirm` sends nothing either and says how ' +
       'many would get it; the same with `"confirm": true` sends it and answers `{campaign_id}`, and campaign.stats ' +
       'tells what became of it.',
-    'To take back: email.cancel `{id}` a message that waits for its scheduled_at; campaign.list ' +
+    'To take back: email.cancel `{id}` a message that is queued or held; campaign.list ' +
       '`{"status": "queued"}` or `"in_process"` finds a campaign, campaign.pause `{id}` interrupts it, ' +
       'campaign.resume `{id}` goes on, campaign.cancel `{id, "confirm": true}` ends it for good. What has left is ' +
       'not called back.',

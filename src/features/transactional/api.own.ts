@@ -31,8 +31,8 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
     area: 'Transactional',
     summary: 'Queue one message',
     description:
-      'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it. One with scheduled_at can be ' +
-      'taken back until then: POST /api/v1/messages/{id}/cancel (email.cancel).',
+      'Accepted is not delivered: GET /api/v1/messages/{id} tells what became of it. While it waits, for its ' +
+      'scheduled_at, its turn or held, it can be taken back: POST /api/v1/messages/{id}/cancel (email.cancel).',
     scope: 'email.send',
     effect: 'irreversible',
     perMinute: 60,

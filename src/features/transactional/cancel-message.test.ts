@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
 import { newUuid, readId, showId } from '../../kernel/id.ts'
+import { silentLog } from '../../kernel/log.ts'
+import type { Handover, Outcome } from '../../kernel/ports.ts'
 import { sql } from '../../kernel/sql.ts'
+import { captureTransport } from '../messages/capture.ts'
+import { claimDue } from '../messages/claim-queries.ts'
+import { startDelivery } from '../messages/deliver.ts'
+import { lanes } from '../messages/model.ts'
 
-const app = await makeApp()
+const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
 
 const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
@@ -32,8 +39,114 @@ test('a message that waits for its time is taken back, once and again, and count
   assert.equal(await statusOf(id), 'cancelled')
 })
 
-test('what does not wait for its time stays, and the refusal says why', async () => {
-  const onItsWay = await sent()
+/** Hands everything that is due to `answer`, until it is stopped. */
+function deliver(answer: (handover: Handover) => Promise<Outcome>) {
+  const now = () => new Date()
+  const transport = {
+    ...{ kind: 'scripted', signs: true, takesMarketing: true, concurrency: 4, send: answer },
+    ...{ verify: async () => {}, close: async () => {} },
+  }
+  const engine = startDelivery({
+    ...{ db, log: silentLog, now, transport, capture: captureTransport(db, now), retryFactor: 1 },
+    ...{ leaseSeconds: 60, findDkimKeys: async () => [], trackingOf: () => ({}) },
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= engine.stop()
+    return stopped
+  }
+  after(stop)
+  return stop
+}
+
+const taken = { kind: 'accepted', upstreamId: null, response: '250 ok' } as const
+const said = { smtpCode: 451, enhancedCode: '4.3.2', message: 'Not now' }
+
+test('one that waits for its turn is taken back and does not leave', async () => {
+  const before = await usedToday()
+  const id = await sent({ to: 'back@example.com' })
+  assert.deepEqual((await cancel(id)).body, { id, status: 'cancelled' })
+  assert.equal(await usedToday(), before)
+  const last = await sent({ to: 'last@example.com' })
+  const asked: string[] = []
+  const stop = deliver(async ({ recipient }) => {
+    asked.push(recipient)
+    return taken
+  })
+  await until(async () => (await statusOf(last)) === 'sent', 'the next one to leave')
+  await stop()
+  assert.deepEqual([asked, await statusOf(id)], [['last@example.com'], 'cancelled'])
+})
+
+test('one that is held, or waits for its next try, is taken back and tried no more', async () => {
+  const before = await usedToday()
+  const [held, tried] = [await sent({ to: 'held@example.com' }), await sent({ to: 'tried@example.com' })]
+  const stop = deliver(async ({ recipient }) => {
+    const retryAfterMs = recipient === 'held@example.com' ? 600_000 : undefined
+    return { kind: 'deferred', fault: 'message', retryAfterMs, ...said }
+  })
+  await until(async () => (await statusOf(held)) === 'held', 'one to be held')
+  const found = () => app.call('GET', `/api/v1/messages/${tried}`)
+  await until(async () => (await found()).body.last_error !== null, 'the other to be put off')
+  await stop()
+  for (const id of [held, tried]) {
+    assert.deepEqual((await cancel(id)).body, { id, status: 'cancelled' })
+    const { status, held_reason } = (await app.call('GET', `/api/v1/messages/${id}`)).body
+    assert.deepEqual([status, held_reason], ['cancelled', null])
+  }
+  assert.equal(await usedToday(), before)
+  assert.equal(
+    await db.run(sql`select 1 from delivery_queue where due_at < now() + interval '30 minutes'`),
+    0,
+  )
+})
+
+test('whatever the moment, a message is cancelled or claimed and never both', async () => {
+  const ids = await Promise.all(Array.from({ length: 60 }, (_, i) => sent({ to: `race${i}@example.com` })))
+  const claimed = new Set<string>()
+  async function claimAll() {
+    for (;;) {
+      const some = await claimDue(db, { lane: lanes.transactional, limit: 2, leaseSeconds: 60 })
+      if (some.length === 0) return
+      for (const { message_id } of some) claimed.add(showId('msg', message_id))
+    }
+  }
+  const cancelling = ids.map((id) => cancel(id))
+  await Promise.race(cancelling)
+  await claimAll()
+  for (const [i, reply] of (await Promise.all(cancelling)).entries()) {
+    const id = ids[i] ?? ''
+    const isClaimed = claimed.has(id)
+    const expected = isClaimed ? [409, 'queued'] : [200, 'cancelled']
+    assert.deepEqual([reply.status, await statusOf(id)], expected)
+  }
+})
+
+test('a claim that is not committed yet is waited for, and wins', async () => {
+  const id = await sent({ to: 'claimed@example.com' })
+  let cancelling: ReturnType<typeof cancel> | undefined
+  await db.transaction(async (tx) => {
+    const claim = { lane: lanes.transactional, limit: 10, leaseSeconds: 60 }
+    assert.equal((await claimDue(tx, claim)).length, 1)
+    cancelling = cancel(id)
+    const waits = sql`
+      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(async () => (await db.run(waits)) > 0, 'the cancellation to wait')
+  })
+  const { status, body } = (await cancelling) ?? assert.fail()
+  assert.deepEqual([status, body.error.code], [409, 'conflict'])
+  assert.match(body.error.hint, /queued or held again, and can be cancelled then/)
+  assert.equal(await statusOf(id), 'queued')
+})
+
+test('the other namespace cancels what was scheduled and nothing else', async () => {
+  const id = await sent({ to: 'other@example.com' })
+  const { message_id } = (await app.call('GET', `/api/v1/messages/${id}`)).body
+  const reply = await app.call('DELETE', `/v3/smtp/email/${encodeURIComponent(message_id)}`)
+  assert.deepEqual([reply.status, await statusOf(id)], [404, 'queued'])
+})
+
+test('what does not wait stays, and the refusal says why', async () => {
   const claimed = await sent({ scheduled_at })
   await db.run(sql`
     -- all accounts: the test made it
@@ -43,7 +156,6 @@ test('what does not wait for its time stays, and the refusal says why', async ()
   const ofCampaign = await sent()
   await put(ofCampaign, sql`campaign_id = 7`)
   for (const [id, words] of [
-    [onItsWay, /without scheduled_at/],
     [claimed, /being sent at this moment/],
     [delivered, /is delivered and cannot be cancelled/],
     [ofCampaign, /of campaign 7/],

@@ -1,4 +1,4 @@
-// Taking a message back that waits for its time. What cannot be taken back is a conflict that says why.
+// Taking back a message that waits or is held. What cannot be taken back is a conflict that says why.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { readId } from '../../kernel/id.ts'
 import { conflict, notFound } from '../../kernel/refusals.ts'
@@ -24,7 +24,7 @@ async function refuseUncancelled(others: OtherMessages, ctx: Ctx, id: string): P
 
 const messageUnknown = () => notFound({ message: 'There is no message of that identifier.' })
 
-function reasonOf({ status, source, campaign_id, scheduled_at }: MessageRow) {
+function reasonOf({ status, source, campaign_id }: MessageRow) {
   if (source === 'outreach')
     return {
       message: `The message is of an outreach sequence and ${status}: it is not cancelled by itself.`,
@@ -35,8 +35,13 @@ function reasonOf({ status, source, campaign_id, scheduled_at }: MessageRow) {
       message: `The message is of campaign ${campaign_id} and ${status}: it is not cancelled by itself.`,
       hint: `POST /api/v1/campaigns/${campaign_id}/pause interrupts the campaign, …/cancel ends it.`,
     }
-  if (status !== 'queued') return { message: `The message is ${status} and cannot be cancelled.` }
-  if (scheduled_at === null)
-    return { message: 'The message was sent without scheduled_at and is on its way: it cannot be cancelled.' }
-  return { message: 'The message is being sent at this moment and cannot be cancelled any more.' }
+  if (status !== 'queued' && status !== 'held')
+    return {
+      message: `The message is ${status} and cannot be cancelled.`,
+      hint: 'Only a queued or held message can be cancelled.',
+    }
+  return {
+    message: 'The message is being sent at this moment and cannot be cancelled any more.',
+    hint: 'If it is not taken it is queued or held again, and can be cancelled then. GET /api/v1/messages/{id} tells.',
+  }
 }

@@ -10,8 +10,10 @@ export const cancelMessage = (others: OtherMessages) =>
     name: 'email.cancel',
     http: 'POST /api/v1/messages/{id}/cancel',
     area: 'Messages',
-    summary: 'Take back a message that waits for its scheduled_at',
-    description: 'What is being sent or has left is not called back. Asked for again it answers the same.',
+    summary: 'Take back a message that is queued or held',
+    description:
+      'One that waits for its scheduled_at, its turn or its next try, or is held. What is being sent or has left is ' +
+      'not called back. Asked for again it answers the same.',
     scope: 'email.send',
     effect: 'irreversible',
     params: closed({ id: Type.String({ maxLength: 100 }) }),

@@ -113,10 +113,21 @@ export type CancelledRow = { key_id: string; accepted_on: Date; count: number }
 const Cancelled = row<CancelledRow>({ key_id: text, accepted_on: time, count: int })
 
 /**
- * Takes what waits for its time off the queue; tells how many of which key and day. A row that a worker has claimed
- * stays: it counts a try from the moment of the claim, and the lock of the claim is waited for.
+ * What a worker has claimed counts one more try in the queue than in its message; one that waits, for its time or for
+ * its next try, counts the same in both.
  */
-export function cancelScheduled(db: Db, accountId: string, which: CancelRef) {
+const isUnclaimed = sql`q.attempts = m.attempts`
+
+const isToCancel = (which: CancelRef): Sql =>
+  'id' in which
+    ? sql`m.id = ${which.id} and m.campaign_id is null and m.status in ('queued', 'held') and ${isUnclaimed}`
+    : sql`m.scheduled_at is not null and m.status = 'queued' and q.attempts = 0 and ${isOf(which)}`
+
+/**
+ * Takes one message that waits, or what waits for its time, off the queue; tells how many of which key and day. What a
+ * worker has claimed stays; the lock of the claim is waited for.
+ */
+export function cancelQueued(db: Db, accountId: string, which: CancelRef) {
   return db.many(
     Cancelled,
     sql`
@@ -125,14 +136,11 @@ export function cancelScheduled(db: Db, accountId: string, which: CancelRef) {
        using messages m
        where m.account_id = ${accountId}
          and q.message_id = m.id
-         and q.attempts = 0
-         and m.status = 'queued'
-         and m.scheduled_at is not null
-         and ${'id' in which ? sql`m.id = ${which.id}` : isOf(which)}
+         and ${isToCancel(which)}
       returning q.message_id),
     cancelled as (
       update messages m
-         set status = 'cancelled'
+         set status = 'cancelled', held_reason = null
         from taken t
        where m.account_id = ${accountId}
          and m.id = t.message_id

@@ -11,7 +11,7 @@ import type { Status } from '../../messages/model.ts'
 import { listEvents } from '../../messages/queries.ts'
 import {
   type CancelRef,
-  cancelScheduled,
+  cancelQueued,
   countEmails,
   countScheduled,
   type EmailFilter,
@@ -77,10 +77,10 @@ export async function cancelEmail(ctx: Ctx, identifier: string): Promise<void> {
   throw notFound({ message: 'There is no scheduled email of that messageId or batchId, or it has left.' })
 }
 
-/** What waits for its time does not leave, and counts for nobody. False where there was nothing of the kind. */
+/** What waits does not leave, and counts for nobody. False where there was nothing of the kind. */
 export async function cancelWaiting(ctx: Ctx, which: CancelRef): Promise<boolean> {
   const { accountId } = ctx.caller
-  const cancelled = await cancelScheduled(ctx.db, accountId, which)
+  const cancelled = await cancelQueued(ctx.db, accountId, which)
   for (const { key_id: keyId, accepted_on, count } of cancelled)
     await unspend(ctx.db, { accountId, keyId }, count, accepted_on)
   return cancelled.length > 0
