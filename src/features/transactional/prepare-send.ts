@@ -8,7 +8,7 @@ import type { Action, Fault, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { newMessageId } from '../messages/message-id.ts'
-import { faultOfHeader, faultOfRepeated, repeatedHeaders } from '../messages/mime/safe.ts'
+import { faultOfHeader, faultOfRepeated, hasControl, repeatedHeaders } from '../messages/mime/safe.ts'
 import { metadataLimits } from '../messages/model.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
@@ -21,7 +21,6 @@ import { lookup } from './content-types.ts'
 import type { SendDraft, SendRequest } from './send-request.ts'
 import { storedTemplate } from './stored-template.ts'
 import type { UsedTemplate } from './template-queries.ts'
-import { renderName } from './v3/render.ts'
 
 const compiled = templateCache({ max: 500 })
 const furthestMs = 30 * 24 * 3_600_000
@@ -231,36 +230,61 @@ async function renderAll(
   const time = renderTime()
   const html = body.html ? 'html' : 'template_id'
   return {
-    from: from && isStoredSender ? await renderName(from, scope, 'template_id', time) : from,
+    from: from && isStoredSender ? await renderSender(from, (one) => written(one, scope, time)) : from,
     rendered: await renderContent(content, { html }, (one) => written(one, scope, time)),
   }
+}
+
+type Render = (one: Written) => Promise<string>
+
+/** A name that renders to nothing is none. */
+async function renderSender({ email, name = '' }: Address, render: Render): Promise<Address> {
+  const header = 'The name of the sender'
+  const rendered = await render({ source: name, kind: 'text', param: 'template_id', header })
+  return rendered === '' ? { email } : { email, name: rendered }
 }
 
 /** `named`: the field to which faults of the HTML belong. */
 async function renderContent(
   { subject, html, text }: Rendered,
   named: { html: string },
-  render: (one: Written) => Promise<string>,
+  render: Render,
 ): Promise<Rendered> {
   return {
-    subject: await render({ source: subject, kind: 'text', param: 'subject' }),
+    subject: await render({ source: subject, kind: 'text', param: 'subject', header: 'The subject' }),
     html: html === undefined ? undefined : await render({ source: html, kind: 'html', param: named.html }),
     text: text === undefined ? undefined : await render({ source: text, kind: 'text', param: 'text' }),
   }
 }
 
 type Kind = Parameters<typeof compileTemplate>[1]
-type Written = { source: string; kind: Kind; param: string }
+/** `header`: what it is called where it stands in the header of the message. */
+type Written = { source: string; kind: Kind; param: string; header?: string }
 
-async function written({ source, kind, param }: Written, scope: TemplateScope, time: RenderTime) {
+async function written({ source, kind, param, header }: Written, scope: TemplateScope, time: RenderTime) {
   try {
-    const template = await inTurn(() => compiled(source, kind), time)
+    const template = await inTurn(() => compiled(header ? unbroken(source) : source, kind), time)
     const rendered = await template.render(scope, time)
-    // A value with a line break would end the header that it stands in.
-    return param === 'subject' ? rendered.replaceAll(/\s+/g, ' ').trim() : rendered
+    return header ? lineOf(rendered, header, param) : rendered
   } catch (error) {
     if (!isTemplateFault(error)) throw error
     const place = error.line > 0 ? ` (line ${error.line}, column ${error.column})` : ''
     throw templateInvalid({ message: `${param} is not a valid template: ${error.message}${place}`, param })
   }
+}
+
+// Ends at the next opening, so that many of them are looked through once.
+const tagOrSpace = /(\{[{%](?:(?!\{[{%]).)*?[}%]\})|\s+/gs
+
+/** A template may be laid out in lines; breaks within its tags mean something there. */
+const unbroken = (source: string) => source.replaceAll(tagOrSpace, (_all, tag?: string) => tag ?? ' ')
+
+/** A value with a line break would end the header that it stands in; who sent it is told, nothing is taken out. */
+function lineOf(rendered: string, header: string, param: string): string {
+  if (!hasControl(rendered)) return rendered.replaceAll(/\s+/g, ' ').trim()
+  throw invalidParameter({
+    message: `${header} contains a line break or control character once its values are filled in.`,
+    param,
+    hint: 'Take it out of the params, or the attributes of the contact, that are used there.',
+  })
 }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+
+const app = await makeApp()
+
+const plain = { from: 'shop@example.com', to: 'anna@example.com', subject: 'Hello', text: 'Hello.' }
+
+async function validate(body: object) {
+  const reply = await app.call('POST', '/api/v1/messages/validate', { body: { ...plain, ...body } })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body
+}
+
+test('a line break that a value brings into the header is refused, and found by the dry run', async () => {
+  const hint = 'Take it out of the params, or the attributes of the contact, that are used there.'
+  const message = (what: string) =>
+    `${what} contains a line break or control character once its values are filled in.`
+  const body = {
+    ...{ templateName: 'T', htmlContent: '<p>Hello there</p>', isActive: true },
+    ...{ subject: 'Laid out\n{% if params.n %}\n for {{ params.n }}{% endif %}' },
+    sender: { email: 'shop@example.com', name: 'Shop {{ params.s }}' },
+  }
+  const made = await app.call('POST', '/v3/smtp/templates', { body })
+  assert.equal(made.status, 201, made.text)
+  const bare = { from: undefined, text: undefined, subject: undefined, template_id: made.body.id }
+  const given = (params: object) => ({ ...bare, params })
+  const inline = { subject: 'Hi {{ params.n }}', params: { n: 'Anna\n' } }
+  for (const [change, param, what] of [
+    [inline, 'subject', 'The subject'],
+    [{ ...inline, params: { n: 'a\r\nBcc: b@example.com' } }, 'subject', 'The subject'],
+    [given({ n: 'a\u2028b' }), 'subject', 'The subject'],
+    [given({ s: 'a\x1bb' }), 'template_id', 'The name of the sender'],
+  ] as const) {
+    const { verdict, blocking } = await validate(change)
+    const found = { code: 'invalid_parameter', message: message(what), param, hint }
+    assert.deepEqual([verdict, blocking], ['blocked', [found]])
+    const { status, body: refused } = await app.call('POST', '/api/v1/transactional/send', {
+      body: { ...plain, ...change },
+    })
+    assert.equal(status, 422)
+    assert.deepEqual(
+      [refused.error.code, refused.error.message, refused.error.param],
+      Object.values(found).slice(0, 3),
+    )
+  }
+  const { rendered } = await validate(given({ n: 'a  \t b' }))
+  assert.equal(rendered.subject, 'Laid out for a b')
+})
