@@ -267,13 +267,14 @@ describe('a copy', () => {
 
   test('writes to nobody who is left out and may not be written to', async () => {
     const { key, accountId } = await app.makeAccount()
-    await app.call('POST', '/v3/contacts/attributes/normal/SHOE', { key, body: { type: 'float' } })
-    await provider.app.call('POST', '/v3/contacts/attributes/normal/SHOE', { body: { type: 'text' } })
-    const odd = { email: 'odd@example.com', attributes: { SHOE: 'large' }, emailBlacklisted: true }
+    const attributes = { SMS: '+33612345699' }
+    const inTheWay = { email: 'other@example.com', attributes }
+    assert.equal((await app.call('POST', '/v3/contacts', { key, body: inTheWay })).status, 201)
+    const odd = { email: 'odd@example.com', attributes, emailBlacklisted: true }
     assert.equal((await provider.app.call('POST', '/v3/contacts', { body: odd })).status, 201)
     const copy = withoutBlocked(await copyTo(accountId))
     assert.equal((await copyAll(copy)).contacts?.skipped, 1)
-    assert.match(copy.notes[0] ?? '', /^contacts odd@example\.com is left out: SHOE/)
+    assert.match(copy.notes[0] ?? '', /^contacts odd@example\.com is left out: SMS/)
     const { body } = await app.call('GET', '/api/v1/suppressions?email=odd@example.com', { key })
     assert.equal(body.data[0]?.reason, 'manual')
   })

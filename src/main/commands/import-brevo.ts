@@ -35,7 +35,7 @@ type Options = Output & { key: string; from: string; account?: string; dryRun?: 
 
 async function importBrevo({ key, from, account, dryRun, json }: Options): Promise<void> {
   // Loaded only here: no other command needs an HTTP client.
-  const { copiedIds, copyAll, nameOf, survey } = await import('../import-brevo/copy.ts')
+  const { copiedIds, copyAll, countIncomplete, nameOf, survey } = await import('../import-brevo/copy.ts')
   const { openSource } = await import('../import-brevo/source.ts')
   const progress = progressOn(process.stderr)
   const source = openSource({ url: from, key, note: progress.note })
@@ -44,13 +44,27 @@ async function importBrevo({ key, from, account, dryRun, json }: Options): Promi
   await withDatabase(async (db) => {
     const accountId = await accountOf(db, account)
     const name = await nameOf(source, from)
-    const copy = { db, source, name, accountId, webhooks, now: () => new Date(), ...progress }
+    const examples = new Set<string>()
+    const onIncomplete = (text: string) => void (examples.size < mostExamples && examples.add(text))
+    const copy = { db, source, name, accountId, webhooks, now: () => new Date(), onIncomplete, ...progress }
     const counts = dryRun ? await survey(copy) : await copyAll(copy)
     progress.end()
     const kinds = Object.entries(counts)
-    if (json)
-      return sayJson({ account: accountId, dry_run: dryRun === true, counts, ids: await copiedIds(copy) })
+    const incomplete = { contacts: await countIncomplete(copy), examples: [...examples] }
+    const ids = await copiedIds(copy)
+    if (json) return sayJson({ account: accountId, dry_run: dryRun === true, counts, incomplete, ids })
     const rows = kinds.map(([kind, { found, copied, skipped }]) => [kind, found, copied, skipped])
     say(table(['WHAT', 'FOUND', 'COPIED', 'LEFT OUT'], rows))
+    sayIncomplete(incomplete)
   })
+}
+
+const mostExamples = 3
+
+function sayIncomplete({ contacts, examples }: { contacts: number; examples: string[] }): void {
+  if (contacts === 0) return
+  const first = examples.map((one) => `\n  ${one}`).join('')
+  say(
+    `${contacts} of the contacts copied lack a value that does not fit here${first && `, such as:${first}`}`,
+  )
 }

@@ -5,7 +5,7 @@ import { countBelievedEmpty } from '../../features/contacts/believed-empty-queri
 import type { WebhookNeeds } from '../../features/webhooks/write-webhook.ts'
 import { type Ctx, nobody } from '../../kernel/ctx.ts'
 import type { Db } from '../../kernel/db.ts'
-import type { Copying, Kind, Tally } from './kind.ts'
+import { type Copying, incomplete, type Kind, type Tally } from './kind.ts'
 import { kinds } from './kinds.ts'
 import { markFilled, markOlder } from './new-lists.ts'
 import {
@@ -29,6 +29,7 @@ export type Copy = {
   now: () => Date
   onProgress: (kind: string, done: number, total: number) => void
   note: (text: string) => void
+  onIncomplete?: (text: string) => void
 }
 
 export type Counts = Record<string, Tally & { found: number }>
@@ -90,6 +91,11 @@ export async function copiedIds(copy: Copy): Promise<Record<string, Record<strin
       ids[name] = Object.fromEntries(numbered.map((one) => [one.theirs, Number(one.ours)]))
   }
   return ids
+}
+
+/** How many contacts were copied without a value, by this run or one before it. */
+export async function countIncomplete(copy: Copy): Promise<number> {
+  return (await listCopied(copy.db, refOf(copy, incomplete))).length
 }
 
 const nothing: Tally = { copied: 0, skipped: 0 }
@@ -190,6 +196,7 @@ const copyingOf = (copy: Copy, db: Db): Copying => ({
   source: copy.name,
   webhooks: copy.webhooks,
   note: copy.note,
+  onIncomplete: copy.onIncomplete,
 })
 
 function contextOf({ accountId, now }: Copy, db: Db): Ctx {

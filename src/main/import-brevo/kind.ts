@@ -16,7 +16,12 @@ export type Copying = {
   webhooks: WebhookNeeds
   /** Says why something is left out. */
   note: (text: string) => void
+  /** The same of a contact that is copied without a value. */
+  onIncomplete?: (text: string) => void
 }
+
+/** Under this kind stand the contacts that were copied without a value. */
+export const incomplete = 'incomplete'
 
 export type Kind = {
   name: string

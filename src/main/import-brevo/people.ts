@@ -1,7 +1,8 @@
 // Contacts and blocked addresses: many, so they are written page by page.
 
+import { fittingRow } from '../../features/contacts/import/fitting-row.ts'
 import { rowsOfJson } from '../../features/contacts/import/given-rows.ts'
-import { importChunk } from '../../features/contacts/import/import-chunk.ts'
+import { importChunk, settable } from '../../features/contacts/import/import-chunk.ts'
 import { advanceProcess, insertProcess, markStored } from '../../features/contacts/import/process-queries.ts'
 import { recordLeft } from '../../features/contacts/unsubscribe/queries.ts'
 import { insertSuppressions } from '../../features/suppressions/queries.ts'
@@ -10,6 +11,7 @@ import { normalEmail } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import {
   type Copying,
+  incomplete,
   type Kind,
   numbersOf,
   oursOf,
@@ -93,7 +95,8 @@ export const contacts: Kind = {
 
 async function writeContacts(copying: Copying, rows: Row[]): Promise<Tally> {
   const { ctx } = copying
-  const { copied, faulty } = await importRows(copying, rows)
+  const { copied, faulty, lacking } = await importRows(copying, rows)
+  await tellLacking(copying, lacking)
   for (const { row, email, reason } of faulty) {
     const theirs = String(row.id)
     copying.note(`contacts ${email || theirs} is left out: ${reason}`)
@@ -119,20 +122,41 @@ async function keepBlocked({ ctx }: Copying, rows: Row[]): Promise<void> {
 }
 
 type Faulty = { row: Row; email: string; reason: string }
+type Lacking = { row: Row; faults: string[] }
+type Imported = { copied: number; faulty: Faulty[]; lacking: Lacking[] }
 
-async function importRows(copying: Copying, rows: Row[]): Promise<{ copied: number; faulty: Faulty[] }> {
+/** One value that does not fit here keeps nobody out, and nobody on a list or off it. */
+async function importRows(copying: Copying, rows: Row[]): Promise<Imported> {
   const { db, caller, now } = copying.ctx
   const { accountId } = caller
   const id = await processOf(copying)
   const faulty: Faulty[] = []
+  const lacking: Lacking[] = []
+  const options = { attributes: await settable(db, accountId), emptyAttributes: false, now }
   for (const group of groupsOf(rows, await oursOf(copying, 'lists'))) {
     const claimed = { ...unclaimed, account_id: accountId, id, settings: group.settings }
-    const done = await importChunk(db, claimed, [...rowsOfJson(group.rows.map(entryOf))], now)
+    const fitting = [...rowsOfJson(group.rows.map(entryOf))].map((one) => fittingRow(one, options))
+    const given = fitting.map(({ row }) => row)
+    const done = await importChunk(db, claimed, given, now)
     await advanceProcess(db, { accountId, id }, done, now)
     for (const { line, email, reason } of done.faultyRows)
       faulty.push({ row: group.rows[line - 1] ?? {}, email, reason })
+    const left = new Set(done.faultyRows.map(({ line }) => line))
+    for (const { row, faults } of fitting)
+      if (faults.length > 0 && !left.has(row.line))
+        lacking.push({ row: group.rows[row.line - 1] ?? {}, faults })
   }
-  return { copied: rows.length - faulty.length, faulty }
+  return { copied: rows.length - faulty.length, faulty, lacking }
+}
+
+async function tellLacking(copying: Copying, lacking: Lacking[]): Promise<void> {
+  for (const { row, faults } of lacking) {
+    const text = `contacts ${textOf(row.email) || String(row.id)} is copied without a value: ${faults.join('; ')}`
+    copying.note(text)
+    copying.onIncomplete?.(text)
+  }
+  const ids = lacking.map(({ row }) => String(row.id))
+  await insertTold(copying.ctx.db, refOf(copying, incomplete), ids)
 }
 
 /** What is said of the contacts for the first time: that they are there, and what they do not want any more. */

@@ -53,7 +53,7 @@ function ignoredIn(rows: GivenRow[], known: Map<string, Attribute>, before: stri
   return [...names]
 }
 
-async function settable(db: Db, accountId: string): Promise<Map<string, Attribute>> {
+export async function settable(db: Db, accountId: string): Promise<Map<string, Attribute>> {
   const all = await listAttributes(db, accountId)
   return new Map(all.filter(({ type }) => type !== null).map((one) => [one.name, one]))
 }
