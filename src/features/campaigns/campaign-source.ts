@@ -63,10 +63,11 @@ function bodyOf(html: string): { start: number; end: number } {
   return { start, end: Math.max(start, end) }
 }
 
-export function automaticFooter(unsubscribe: string): string {
+/** `word`: what the link is called. */
+export function automaticFooter(unsubscribe: string, word: string): string {
   return (
     '<p style="margin:24px 0 0;font:12px/1.5 sans-serif;color:#666;text-align:center">' +
-    `<a href="${unsubscribe}" style="color:#666">Unsubscribe</a></p>`
+    `<a href="${unsubscribe}" style="color:#666">${word}</a></p>`
   )
 }
 

@@ -95,6 +95,18 @@ describe('a campaign for one recipient', () => {
       assert.equal((await render({ html })).isFooterAdded, false, html)
   })
 
+  test('calls that link by a word of the recipient’s language', async () => {
+    for (const [LANGUAGE, word] of [
+      ['de', 'Abbestellen'],
+      ['fr_FR', 'Se désabonner'],
+      ['ja', 'Unsubscribe'],
+    ]) {
+      const attributes = { ...anna.attributes, LANGUAGE }
+      const { html } = await render({ html: '<p>Hi</p>' }, { attributes })
+      assert.ok(html.endsWith(`>${word}</a></p>`), html)
+    }
+  })
+
   test('has preview line, header and footer in their places', async () => {
     const { html } = await render({
       preview_text: 'A < B & {{ contact.FIRSTNAME }}',

@@ -1,6 +1,7 @@
 // From a campaign to the message of one recipient. Compiled once for all of them; nothing here asks the database.
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
 import { oneLine, storable } from '../../kernel/v3/lenient.ts'
+import { languageOf, leaveWords } from '../contacts/unsubscribe/leave-words.ts'
 import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
 import { type Names, toFieldSource, withLinks, withValues } from '../messages/templates/old-names.ts'
 import type { CampaignRow } from './campaign-row.ts'
@@ -89,7 +90,7 @@ export async function renderCampaign(
   recipient: CampaignRecipient,
 ): Promise<RenderedCampaign> {
   const scope = scopeOf(compiled.campaign, recipient)
-  const body = await renderBody(compiled, scope, recipient.links)
+  const body = await renderBody(compiled, scope, recipient)
   return { ...body, ...(await renderHead(compiled, scope, recipient)) }
 }
 
@@ -123,11 +124,16 @@ export function scopeOf(
   }
 }
 
-async function renderBody({ html, text, utm }: CompiledCampaign, scope: TemplateScope, links: Links) {
+async function renderBody(
+  { html, text, utm }: CompiledCampaign,
+  scope: TemplateScope,
+  { links, attributes }: CampaignRecipient,
+) {
+  const word = leaveWords[languageOf(attributes)]
   const rendered = storable(await html.render(scope))
   const isFooterAdded = !hasLink(rendered, links)
-  const whole = isFooterAdded ? withFooter(rendered, automaticFooter(links.unsubscribe)) : rendered
-  const plain = text && storable(await text.render(scope))
+  const whole = isFooterAdded ? withFooter(rendered, automaticFooter(links.unsubscribe, word)) : rendered
+  const plain = text && storable(await text.render({ ...scope, unsubscribe_word: word }))
   return {
     html: utm ? tagLinks(whole, utm, [links.unsubscribe, links.preferences, links.mirror]) : whole,
     text: plain === undefined || hasLink(plain, links) ? plain : `${plain}\n\n${links.unsubscribe}\n`,

@@ -38,6 +38,13 @@ test('the text that is made once for all is the text that is made from the HTML 
     const one = await renderCampaign(compileCampaign(campaign, []), anna)
     const { text, html } = await renderCampaign(compileWithText(campaign, []), anna)
     assert.equal(text ?? textFromHtml(html), textFromHtml(one.html))
+    const german = { ...anna, attributes: { ...anna.attributes, LANGUAGE: 'de' } }
+    const [own, made] = [
+      await renderCampaign(compileCampaign(campaign, []), german),
+      await renderCampaign(compileWithText(campaign, []), german),
+    ]
+    assert.equal(made.text ?? textFromHtml(made.html), textFromHtml(own.html))
+    assert.equal(textFromHtml(own.html).includes('Abbestellen'), own.isFooterAdded)
     assert.equal(
       textFromHtml(one.html).includes('utm_campaign=Spring%20sale'),
       'utmCampaign' in campaign.extras,

@@ -27,7 +27,9 @@ export function compileWithText(content: CampaignContent, names: Names): Compile
   const { utm } = compiled
   if (utm && !areLinksWritten(html)) return compiled
   const isLeft = compiled.html.variables.some((name) => leavingLinks.has(name))
-  const whole = isLeft ? html : withFooter(html, automaticFooter('{{ unsubscribe_url }}'))
+  const whole = isLeft
+    ? html
+    : withFooter(html, automaticFooter('{{ unsubscribe_url }}', '{{ unsubscribe_word }}'))
   return compileCampaign({ ...content, text: textFromHtml(utm ? tagLinks(whole, utm, []) : whole) }, names)
 }
 

@@ -5,6 +5,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import type { Settings } from '../../accounts/settings/settings.ts'
 import type { Calculator } from '../../contacts/attributes/calculate.ts'
+import { type Language, languageOf, leaveWords } from '../../contacts/unsubscribe/leave-words.ts'
 import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
 import { mirrorUrl } from '../../messages/mirror-link.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
@@ -12,8 +13,6 @@ import { templateInvalid } from '../../messages/refusals.ts'
 import type { UsedTemplate } from '../../transactional/template-queries.ts'
 import { renderContent } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
-import { languageOf } from './scenario.ts'
-import { type Language, words } from './scenario-words.ts'
 import type { StepFiles } from './step-files.ts'
 import type { DueRun, UsedKey } from './step-queries.ts'
 
@@ -156,7 +155,7 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
 
 /** Nobody is written to without a way out, whatever the author forgot. */
 function withFooter(html: string, { unsubscribe_url }: Links, language: Language): string {
-  const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${words[language].leave}</a></p>`
+  const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${leaveWords[language]}</a></p>`
   const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1
   return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
 }

@@ -1,7 +1,5 @@
 // What the built-in reminders of a cart say, in each of their languages.
-
-export const languages = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl', 'pl'] as const
-export type Language = (typeof languages)[number]
+import type { Language } from '../../contacts/unsubscribe/leave-words.ts'
 
 type Reminder = { subject: string; intro: string }
 
@@ -9,8 +7,6 @@ export type Words = {
   hello: string
   total: string
   button: string
-  /** The link that leaves. */
-  leave: string
   reminders: [Reminder, Reminder, Reminder]
 }
 
@@ -19,7 +15,6 @@ export const words: Record<Language, Words> = {
     hello: 'Hello',
     total: 'Total',
     button: 'Back to your cart',
-    leave: 'Unsubscribe',
     reminders: [
       { subject: 'You left something in your cart', intro: 'Your cart is waiting for you:' },
       { subject: 'Your cart is still here', intro: 'We have kept your cart for you:' },
@@ -30,7 +25,6 @@ export const words: Record<Language, Words> = {
     hello: 'Bonjour',
     total: 'Total',
     button: 'Reprendre votre panier',
-    leave: 'Se désabonner',
     reminders: [
       { subject: 'Vous avez oublié quelque chose', intro: 'Votre panier vous attend :' },
       { subject: 'Votre panier est toujours là', intro: 'Nous avons gardé votre panier :' },
@@ -41,7 +35,6 @@ export const words: Record<Language, Words> = {
     hello: 'Guten Tag',
     total: 'Summe',
     button: 'Zurück zum Warenkorb',
-    leave: 'Abbestellen',
     reminders: [
       { subject: 'In Ihrem Warenkorb liegt noch etwas', intro: 'Ihr Warenkorb wartet auf Sie:' },
       { subject: 'Ihr Warenkorb ist noch da', intro: 'Wir haben Ihren Warenkorb für Sie aufgehoben:' },
@@ -52,7 +45,6 @@ export const words: Record<Language, Words> = {
     hello: 'Hola',
     total: 'Total',
     button: 'Volver a su cesta',
-    leave: 'Darse de baja',
     reminders: [
       { subject: 'Ha dejado algo en su cesta', intro: 'Su cesta le espera:' },
       { subject: 'Su cesta sigue aquí', intro: 'Le hemos guardado su cesta:' },
@@ -63,7 +55,6 @@ export const words: Record<Language, Words> = {
     hello: 'Buongiorno',
     total: 'Totale',
     button: 'Torna al carrello',
-    leave: 'Annulla l’iscrizione',
     reminders: [
       { subject: 'Ha lasciato qualcosa nel carrello', intro: 'Il Suo carrello La aspetta:' },
       { subject: 'Il Suo carrello è ancora qui', intro: 'Abbiamo conservato il Suo carrello:' },
@@ -77,7 +68,6 @@ export const words: Record<Language, Words> = {
     hello: 'Olá',
     total: 'Total',
     button: 'Voltar ao seu carrinho',
-    leave: 'Cancelar a subscrição',
     reminders: [
       { subject: 'Deixou algo no seu carrinho', intro: 'O seu carrinho espera por si:' },
       { subject: 'O seu carrinho ainda está aqui', intro: 'Guardámos o seu carrinho:' },
@@ -91,7 +81,6 @@ export const words: Record<Language, Words> = {
     hello: 'Hallo',
     total: 'Totaal',
     button: 'Terug naar uw winkelwagen',
-    leave: 'Afmelden',
     reminders: [
       { subject: 'Er ligt nog iets in uw winkelwagen', intro: 'Uw winkelwagen wacht op u:' },
       { subject: 'Uw winkelwagen staat er nog', intro: 'We hebben uw winkelwagen voor u bewaard:' },
@@ -102,7 +91,6 @@ export const words: Record<Language, Words> = {
     hello: 'Dzień dobry',
     total: 'Razem',
     button: 'Wróć do koszyka',
-    leave: 'Wypisz się',
     reminders: [
       { subject: 'Coś zostało w Twoim koszyku', intro: 'Twój koszyk czeka na Ciebie:' },
       { subject: 'Twój koszyk wciąż tu jest', intro: 'Zachowaliśmy dla Ciebie Twój koszyk:' },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { languageOf, languages, leaveWords } from '../../contacts/unsubscribe/leave-words.ts'
 import { compileTemplate } from '../../messages/templates/compile.ts'
-import { languageOf, scenarioSteps } from './scenario.ts'
-import { languages, words } from './scenario-words.ts'
+import { scenarioSteps } from './scenario.ts'
 
 test('the reminders of a cart are written in every language, each in its own words', () => {
   const seen = new Set<string>()
@@ -14,7 +14,7 @@ test('the reminders of a cart are written in every language, each in its own wor
       seen.add(subject)
       assert.ok(html.includes(`<html lang="${language}">`) && !html.includes('undefined'))
     }
-    assert.ok(words[language].leave !== '')
+    assert.ok(leaveWords[language] !== '')
   }
 })
 

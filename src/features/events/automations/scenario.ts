@@ -1,16 +1,8 @@
 // The scenario for abandoned carts of accounts that have declared none: three reminders, in the language of
 // the contact where we have it.
+import type { Language } from '../../contacts/unsubscribe/leave-words.ts'
 import type { Step } from './queries.ts'
-import { type Language, languages, words } from './scenario-words.ts'
-
-/** Of the attribute LANGUAGE: "de", "DE-at", "fr_FR"; English where it says nothing that we know. */
-export function languageOf(attributes: Record<string, unknown> | null): Language {
-  const given = String(attributes?.LANGUAGE ?? '')
-    .trim()
-    .toLowerCase()
-  const code = /^[a-z]{2}(?![a-z])/.exec(given)?.[0]
-  return languages.find((one) => one === code) ?? (given.startsWith('fr') ? 'fr' : 'en')
-}
+import { words } from './scenario-words.ts'
 
 const minutes = [60, 24 * 60, 72 * 60] as const
 
