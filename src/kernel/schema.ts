@@ -57,3 +57,20 @@ export const pageQuery = {
 export function pageOf<S extends TSchema>(row: S) {
   return closed({ data: Type.Array(row), next_cursor: orNull(Type.String()) })
 }
+
+/** Of what stands in the way, or ought to be known. */
+export const Warning = closed({
+  code: Type.String(),
+  message: Type.String(),
+  param: Type.Optional(Type.String()),
+  hint: Type.Optional(Type.String()),
+  action: Type.Optional(
+    closed({
+      operation: Type.String(),
+      method: Type.String(),
+      path: Type.String(),
+      scope: orNull(Type.String()),
+      body: Type.Optional(Type.Unknown()),
+    }),
+  ),
+})

@@ -3,7 +3,7 @@ import { refusalsOf } from '../../kernel/collect.ts'
 import { showId } from '../../kernel/id.ts'
 import { answer, operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
-import { closed, DateOrTime, orNull, pageOf, pageQuery, Time, words } from '../../kernel/schema.ts'
+import { closed, DateOrTime, orNull, pageOf, pageQuery, Time, Warning, words } from '../../kernel/schema.ts'
 import type { SuppressionRow } from './queries.ts'
 import {
   erasedStays,
@@ -12,6 +12,7 @@ import {
   reasons,
   suppressByHand,
   unsuppress,
+  warningsOf,
 } from './suppressions.ts'
 
 const Suppression = closed({
@@ -80,9 +81,15 @@ export const deleteSuppressionOwn = operation({
   http: 'DELETE /api/v1/suppressions/{email}',
   area: 'Messages',
   summary: 'Take an address off the suppression list',
+  description:
+    'A contact who unsubscribed stays so, which a warning tells: campaigns and automations do not write to it. ' +
+    'POST /v3/contacts/{identifier}/resubscribe does both.',
   scope: 'contacts.write',
   effect: 'change',
   params: closed({ email: Type.String({ maxLength: 320 }) }),
-  reply: closed({ email: Type.String(), deleted: Type.Boolean() }),
+  reply: closed({ email: Type.String(), deleted: Type.Boolean(), warnings: Type.Array(Warning) }),
   refusals: [notFound, erasedStays],
-}).run(async (ctx, { params }) => answer(200, { email: await unsuppress(ctx, params.email), deleted: true }))
+}).run(async (ctx, { params }) => {
+  const email = await unsuppress(ctx, params.email)
+  return answer(200, { email, deleted: true, warnings: await warningsOf(ctx, email) })
+})

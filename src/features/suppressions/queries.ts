@@ -213,6 +213,12 @@ export function findUnsubscription(db: Db, { accountId, email }: SuppressionRef)
   )
 }
 
+export async function isUnsubscribed(db: Db, { accountId, email }: SuppressionRef): Promise<boolean> {
+  const found = await db.run(sql`
+    select 1 from contacts where account_id = ${accountId} and email = ${email} and status = 'unsubscribed'`)
+  return found > 0
+}
+
 export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef, of: readonly Reason[]) {
   return db.run(sql`
     delete from suppressions

@@ -1,27 +1,11 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
-import { closed, orNull, words } from '../../kernel/schema.ts'
+import { closed, orNull, Warning, words } from '../../kernel/schema.ts'
 import { maxSendBytes, SendDraft, secretFields } from './send-request.ts'
 import type { DnsNeeds } from './sender-warnings.ts'
 import { validateSend } from './validate-send.ts'
 
 const Text = Type.String()
-
-const Item = closed({
-  code: Text,
-  message: Text,
-  param: Type.Optional(Text),
-  hint: Type.Optional(Text),
-  action: Type.Optional(
-    closed({
-      operation: Text,
-      method: Text,
-      path: Text,
-      scope: orNull(Text),
-      body: Type.Optional(Type.Unknown()),
-    }),
-  ),
-})
 
 export const validateMessage = (needs: DnsNeeds) =>
   operation({
@@ -39,8 +23,8 @@ export const validateMessage = (needs: DnsNeeds) =>
     secret: secretFields,
     reply: closed({
       verdict: words(['ok', 'warnings', 'blocked']),
-      blocking: Type.Array(Item),
-      warnings: Type.Array(Item),
+      blocking: Type.Array(Warning),
+      warnings: Type.Array(Warning),
       rendered: orNull(closed({ subject: Text, html: orNull(Text), text: orNull(Text) })),
       estimated_size_bytes: Type.Integer(),
     }),

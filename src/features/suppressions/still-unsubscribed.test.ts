@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+
+const app = await makeApp()
+
+const email = 'left@example.com'
+const path = '/api/v1/suppressions/left%40example.com'
+
+test('taking an address off the list says that its contact is still unsubscribed, and what to do', async () => {
+  const made = await app.call('POST', '/v3/contacts', { body: { email, emailBlacklisted: true } })
+  assert.equal(made.status, 201, made.text)
+  const { status, body } = await app.call('DELETE', path)
+  assert.deepEqual([status, body.email, body.deleted], [200, email, true])
+  const [{ code, message, action }] = body.warnings
+  assert.equal(code, 'contact_unsubscribed')
+  assert.match(
+    message,
+    /left@example\.com is still unsubscribed: campaigns and automations do not write to it/,
+  )
+  assert.equal((await app.call('GET', `/v3/contacts/${email}`)).body.status, 'unsubscribed')
+  assert.deepEqual([action.operation, action.scope], ['contact.resubscribe', 'contacts.write'])
+  assert.equal((await app.call(action.method, action.path)).body.status, 'subscribed')
+})
+
+test('and says nothing where nothing is left against writing to it', async () => {
+  for (const address of [email, 'nobody@example.com']) {
+    await app.call('POST', '/api/v1/suppressions', { body: { email: address } })
+    const { body } = await app.call('DELETE', `/api/v1/suppressions/${address}`)
+    assert.deepEqual(body, { email: address, deleted: true, warnings: [] })
+  }
+})
