@@ -45,12 +45,16 @@ const leased = (now: Date, seconds: number) => sql`
   due_at = ${now}::timestamptz + make_interval(secs => ${seconds}),
   claimed_until = clock_timestamp() + make_interval(secs => ${seconds})`
 
+const freeFor = ({ now, except = [] }: Claim) => sql`
+  q.due_at <= ${now} and coalesce(q.claimed_until <= clock_timestamp(), true) and q.id <> all(${except}::bigint[])`
+
 /**
  * The same share of each account that waits, found by skipping through the index; where there are more accounts than
  * places, chance decides. A claim moves due_at behind the lease: a worker that dies gives its rows back by that alone.
  * Until then they are its own by the database's clock, whatever other workers take for the time.
  */
-export function claimSms(db: Db, { limit, leaseSeconds, now, except = [] }: Claim) {
+export function claimSms(db: Db, claim: Claim) {
+  const { limit, leaseSeconds, now } = claim
   return db.many(
     Due,
     sql`
@@ -76,8 +80,7 @@ export function claimSms(db: Db, { limit, leaseSeconds, now, except = [] }: Clai
              select q.id
                from sms_messages q
               where q.account_id = s.account_id
-                and q.due_at <= ${now} and coalesce(q.claimed_until <= clock_timestamp(), true)
-                and q.id <> all(${except}::bigint[])
+                and ${freeFor(claim)}
               order by q.due_at
               limit s.share
                 for update skip locked) d
