@@ -79,8 +79,7 @@ export function claimSms(db: Db, claim: Claim) {
        cross join lateral (
              select q.id
                from sms_messages q
-              where q.account_id = s.account_id
-                and ${freeFor(claim)}
+              where q.account_id = s.account_id and ${freeFor(claim)}
               order by q.due_at
               limit s.share
                 for update skip locked) d
