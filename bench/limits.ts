@@ -12,8 +12,9 @@ and the load an eighth of it: 220 µs a request, and nothing among them that sta
 driver, the gates, the log, collecting garbage). The anchor has both processors.`,
     relay: `The thread of the service, about 0.7 ms a message, a third of it TLS and sockets; the database takes
 0.2 ms, the load 0.16. Postfix has a process for every connection and speaks without TLS here.`,
-    sending: `RSA: one signature takes 0.7 ms of the machine, half of all that a message costs, or 0.4 where the processor
-has AVX-512 IFMA; little of the machine is idle. The anchor signs too, but on one processor, with the other one idle.`,
+    sending: `RSA: one signature takes 0.7 ms of the machine, half of all that a message costs, or 0.4 where the
+processor has AVX-512 IFMA; little of the machine is idle. The anchor signs too, but on one processor, with the
+other one idle.`,
     queue: `Nothing that grows: a claim reads the first rows of a partial index, a page of messages those
 of the index of its filter.`,
     import: `The database: the rows, their indexes and the history of every value.`,
@@ -21,9 +22,9 @@ of the index of its filter.`,
 show.`,
     statistics: `Counters that are kept as events arrive; what is read does not grow with the events.`,
     domains: `The slowest answer of DNS: all questions are asked at once.`,
-    campaign: `RSA where a signature takes 0.7 ms: two fifths of all that the machine does. Where it takes 0.4 (AVX-512 IFMA)
-the thread of the engine, with a tenth of the machine idle: rendering, tracked links, MIME, canonical forms, sockets and
-the collecting of garbage, none of them above 7 %.`,
+    campaign: `RSA where a signature takes 0.7 ms: two fifths of all that the machine does. Where it takes 0.4
+(AVX-512 IFMA) the thread of the engine, with a tenth of the machine idle: rendering, tracked links, MIME,
+canonical forms, sockets and the collecting of garbage, none of them above 7 %.`,
     freezing: `The database: the rows of messages with their indexes and counters.`,
     webhooks: `The thread of the engine, 270 µs a call: the client takes 100 of them (60 where it has a processor to
 itself), payload and signature 40, reading what is due and recording each call 45. Receiver and database
