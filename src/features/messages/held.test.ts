@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
-import { silentLog } from '../../kernel/log.ts'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
 import { SealFault } from '../../kernel/seal.ts'
 import { sql } from '../../kernel/sql.ts'
-import { captureTransport } from './capture.ts'
 import type { FindDkimKeys } from './compose-message.ts'
-import { startDelivery } from './deliver.ts'
+import { deliverThrough } from './fixtures/engine.ts'
 import { nextTry } from './model.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
@@ -42,32 +40,6 @@ function upstream(answer: (handover: Handover) => Outcome): Transport & { asked:
   }
 }
 
-function deliverThrough(
-  transport: Transport,
-  retryFactor: number,
-  findDkimKeys: FindDkimKeys = async () => [],
-) {
-  const now = () => new Date()
-  const engine = startDelivery({
-    db,
-    log: silentLog,
-    now,
-    transport,
-    capture: captureTransport(db, now),
-    retryFactor,
-    leaseSeconds: 60,
-    findDkimKeys,
-    trackingOf: () => ({}),
-  })
-  let stopped: Promise<void> | undefined
-  const stop = () => {
-    stopped ??= engine.stop()
-    return stopped
-  }
-  after(stop)
-  return stop
-}
-
 async function send(to: string, from = 'shop@example.com'): Promise<string> {
   const body = { from, to, subject: 'Hello', text: 'Hi.' }
   const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
@@ -85,10 +57,11 @@ const reaches = (id: string, status: string) =>
 describe('an upstream that takes nobody’s mail', () => {
   test('holds a message with the reason and lets it go by itself when it is repaired', async () => {
     let isPaused = true
-    const stop = deliverThrough(
-      upstream(() => (isPaused ? paused : taken)),
-      0.0005,
-    )
+    const stop = deliverThrough({
+      db,
+      transport: upstream(() => (isPaused ? paused : taken)),
+      retryFactor: 0.0005,
+    })
     const id = await send('held@example.com')
     const held = await reaches(id, 'held')
     assert.match(
@@ -106,7 +79,7 @@ describe('an upstream that takes nobody’s mail', () => {
   test('is asked by a few messages only, and the others keep their tries', async () => {
     const transport = upstream(() => paused)
     const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => send(`r${i}@example.com`)))
-    const stop = deliverThrough(transport, 1)
+    const stop = deliverThrough({ db, transport })
     await until(async () => (await listed('held')).length > 0, 'a message to be held')
     await stop()
     assert.ok(transport.asked.length <= transport.concurrency, String(transport.asked.length))
@@ -123,10 +96,7 @@ describe('an upstream that takes nobody’s mail', () => {
       update messages
          set created_at = now() - interval '8 days'
        where account_id = ${app.accountId} and recipient = 'week@example.com'`)
-    const stop = deliverThrough(
-      upstream(() => paused),
-      0.001,
-    )
+    const stop = deliverThrough({ db, transport: upstream(() => paused), retryFactor: 0.001 })
     assert.equal((await reaches(id, 'failed')).last_error.code, 'retries_spent')
     const counted = await db.run(sql`
       select 1 from soft_bounces where account_id = ${app.accountId} and email = 'week@example.com'`)
@@ -137,7 +107,7 @@ describe('an upstream that takes nobody’s mail', () => {
   test('a message whose address became suppressed while it was held does not leave', async () => {
     let isPaused = true
     const transport = upstream(() => (isPaused ? paused : taken))
-    const stop = deliverThrough(transport, 0.001)
+    const stop = deliverThrough({ db, transport, retryFactor: 0.001 })
     const id = await send('changed@example.com')
     await reaches(id, 'held')
     await app.call('POST', '/api/v1/suppressions', {
@@ -152,10 +122,11 @@ describe('an upstream that takes nobody’s mail', () => {
 test('a process without the key that seals secrets holds what it cannot sign, and sends the rest', async () => {
   let isMissing = true
   const transport = { ...upstream(() => taken), signs: false }
-  const stop = deliverThrough(transport, 0.0005, async (_account, domain) => {
+  const findDkimKeys: FindDkimKeys = async (_account, domain) => {
     if (domain === 'example.com' && isMissing) throw new SealFault('a secret was sealed with another key')
     return []
-  })
+  }
+  const stop = deliverThrough({ db, transport, retryFactor: 0.0005, findDkimKeys })
   const id = await send('unsigned@example.com')
   const held = await reaches(id, 'held')
   assert.match(held.held_reason, /^It cannot leave here: a secret was sealed with another key\. It leaves by/)

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import type { Db } from '../../kernel/db.ts'
-import { silentLog } from '../../kernel/log.ts'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
 import { int, row, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
-import { captureTransport } from './capture.ts'
 import { claimDue, releaseClaims } from './claim-queries.ts'
-import { startDelivery } from './deliver.ts'
+import { deliverThrough } from './fixtures/engine.ts'
 import { lanes } from './model.ts'
 import { settle } from './settle.ts'
 
@@ -33,29 +31,6 @@ function upstream(answer: (handover: Handover) => Promise<Outcome>): Transport &
     verify: async () => {},
     close: async () => {},
   }
-}
-
-function deliverThrough(transport: Transport, leaseSeconds: number) {
-  const engine = startDelivery({
-    ...{
-      db,
-      log: silentLog,
-      now,
-      transport,
-      capture: captureTransport(db, now),
-      retryFactor: 1,
-      leaseSeconds,
-    },
-    findDkimKeys: async () => [],
-    trackingOf: () => ({}),
-  })
-  let stopped: Promise<void> | undefined
-  const stop = () => {
-    stopped ??= engine.stop()
-    return stopped
-  }
-  after(stop)
-  return stop
 }
 
 async function send(to: string): Promise<string> {
@@ -88,7 +63,10 @@ test('a hand-over that takes longer than the lease is not begun by another worke
     return taken
   })
   const id = await send('slow@example.com')
-  const stops = [deliverThrough(transport, 1), deliverThrough(transport, 1)]
+  const stops = [
+    deliverThrough({ db, transport, leaseSeconds: 1 }),
+    deliverThrough({ db, transport, leaseSeconds: 1 }),
+  ]
   await until(async () => transport.asked.length > 0, 'the hand-over')
   const first = await placeOf(id)
   await until(async () => (await placeOf(id)).due_at.getTime() - first.due_at.getTime() > 2_000, 'two leases')
@@ -125,7 +103,7 @@ test('words that the database does not take are kept without what it refuses', a
     recipient.startsWith('bad') ? { kind: 'rejected', ...said } : { ...taken, response: '250 \0\udc00 ok' },
   )
   const [bad, good] = [await send('bad-words@example.com'), await send('good-words@example.com')]
-  const stop = deliverThrough(transport, 60)
+  const stop = deliverThrough({ db, transport })
   assert.equal((await reaches(bad, 'failed')).last_error.message, 'no such \ufffd mailbox')
   await reaches(good, 'sent')
   await stop()
@@ -142,7 +120,7 @@ test('a result that cannot be recorded takes no other with it', async () => {
   })
   const ids = []
   for (const name of ['bad', 'one', 'two', 'three']) ids.push(await send(`${name}-together@example.com`))
-  const stop = deliverThrough(transport, 60)
+  const stop = deliverThrough({ db, transport })
   await until(async () => senders.length === 4, 'all four to be under way')
   for (const answer of senders) answer()
   for (const id of ids.slice(1)) await reaches(id, 'sent')

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import type { Db } from '../../kernel/db.ts'
-import { silentLog } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
 import { databaseUnavailable } from '../../kernel/refusals.ts'
 import { sql } from '../../kernel/sql.ts'
-import { captureTransport } from './capture.ts'
-import { startDelivery } from './deliver.ts'
+import { deliverThrough } from './fixtures/engine.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
-const now = () => new Date()
 
 /** The database of one worker: what it asks for and what it writes can fail apart. */
 function openShaky() {
@@ -52,22 +49,6 @@ function openUpstream(onAsked: () => void): Transport & { asked: string[] } {
   }
 }
 
-function deliverThrough(shaky: Db, transport: Transport) {
-  const capture = captureTransport(db, now)
-  const engine = startDelivery({
-    ...{ db: shaky, log: silentLog, now, transport, capture, retryFactor: 1, leaseSeconds: 1 },
-    findDkimKeys: async () => [],
-    trackingOf: () => ({}),
-  })
-  let stopped: Promise<void> | undefined
-  const stop = () => {
-    stopped ??= engine.stop()
-    return stopped
-  }
-  after(stop)
-  return stop
-}
-
 async function send(to: string): Promise<string> {
   const body = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hi.' }
   const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
@@ -93,7 +74,7 @@ test('a worker does not claim again what it has itself, although the lease is ov
   const upstream = openUpstream(() => {
     away.writes = true
   })
-  const stop = deliverThrough(shaky, upstream)
+  const stop = deliverThrough({ db: shaky, transport: upstream, leaseSeconds: 1 })
   await until(async () => upstream.asked.length > 0, 'the hand-over')
   await leaseIsOver(first)
   const second = await send('second@example.com')
@@ -110,9 +91,9 @@ test('when the database is back, results that wait for it come before claims of 
     for (const { away } of [one, other]) Object.assign(away, { reads: true, writes: true })
   })
   const id = await send('third@example.com')
-  const stops = [deliverThrough(one.shaky, upstream)]
+  const stops = [deliverThrough({ db: one.shaky, transport: upstream, leaseSeconds: 1 })]
   await until(async () => upstream.asked.length > 0, 'the hand-over')
-  stops.push(deliverThrough(other.shaky, upstream))
+  stops.push(deliverThrough({ db: other.shaky, transport: upstream, leaseSeconds: 1 }))
   await leaseIsOver(id)
   Object.assign(other.away, { reads: false, writes: false })
   await until(async () => other.state.answered > 0, 'the other worker to reach the database')

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import { newUuid, readId, showId } from '../../kernel/id.ts'
-import { silentLog } from '../../kernel/log.ts'
 import type { Handover, Outcome } from '../../kernel/ports.ts'
 import { sql } from '../../kernel/sql.ts'
-import { captureTransport } from '../messages/capture.ts'
 import { claimDue } from '../messages/claim-queries.ts'
-import { startDelivery } from '../messages/deliver.ts'
+import { deliverThrough } from '../messages/fixtures/engine.ts'
 import { lanes } from '../messages/model.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
@@ -41,22 +39,11 @@ test('a message that waits for its time is taken back, once and again, and count
 
 /** Hands everything that is due to `answer`, until it is stopped. */
 function deliver(answer: (handover: Handover) => Promise<Outcome>) {
-  const now = () => new Date()
   const transport = {
     ...{ kind: 'scripted', signs: true, takesMarketing: true, concurrency: 4, send: answer },
     ...{ verify: async () => {}, close: async () => {} },
   }
-  const engine = startDelivery({
-    ...{ db, log: silentLog, now, transport, capture: captureTransport(db, now), retryFactor: 1 },
-    ...{ leaseSeconds: 60, findDkimKeys: async () => [], trackingOf: () => ({}) },
-  })
-  let stopped: Promise<void> | undefined
-  const stop = () => {
-    stopped ??= engine.stop()
-    return stopped
-  }
-  after(stop)
-  return stop
+  return deliverThrough({ db, transport })
 }
 
 const taken = { kind: 'accepted', upstreamId: null, response: '250 ok' } as const
