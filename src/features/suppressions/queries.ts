@@ -92,7 +92,9 @@ export function findSuppressed(db: Db, refs: SuppressionRef[]) {
   )
 }
 
-// Equal or not, never one of two: then the planner knows the key that finds it. Each erased name is made once.
+// Equal or not, never one of two: then the planner knows the key that finds it. Each erased name is made once. The
+// arrays are looked up, as it were: of ones that it sees, the planner counts the elements, and where they are few it
+// makes a plan for each execution, which costs three times what it carries out.
 function askedFor(refs: SuppressionRef[]) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
   const senders = refs.map(({ sender }) => sender ?? null)
@@ -100,7 +102,8 @@ function askedFor(refs: SuppressionRef[]) {
     asked as materialized (
       select r.account_id, r.email, r.sender,
              erased_name(r.email, (select address_key from installation)) as erased
-        from unnest(${accounts}::bigint[], ${emails}::text[], ${senders}::text[]) as r (account_id, email, sender))`
+        from unnest((select ${accounts}::bigint[]), (select ${emails}::text[]), (select ${senders}::text[]))
+             as r (account_id, email, sender))`
 }
 
 export const nameOfFound = ({ account_id, email, sender }: Suppressed) =>
