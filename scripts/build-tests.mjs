@@ -1,5 +1,5 @@
-// Bundles test files, so that each starts without a loader in between: of what a file takes, loading hundreds of sources
-// one by one would be the most.
+// Bundles test files, so that each starts without a loader in between: to load hundreds of sources one by one takes
+// longer than many of the tests.
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
