@@ -54,10 +54,11 @@ const byName: Record<string, Verdict> = {
 }
 
 const byStatus: Record<number, Verdict> = {
-  400: badRequest,
   401: keyRefused,
   403: keyRefused,
   404: misconfigured,
+  // Whoever says this had not heard all of it, and may not be SES.
+  408: unknown,
   413: tooLarge,
   429: throttled,
   // A gateway that lost the answer does not know whether there was one.
@@ -116,8 +117,15 @@ function verdictOn(error: unknown, { name, message, status }: Facts): Verdict {
   const named = Object.hasOwn(byName, name) ? byName[name] : undefined
   if (named !== undefined) return named
   if (status === null) return leftUs(error) ? unknown : unreachable
-  return byStatus[status] ?? (status >= 500 ? stumbled : status >= 400 ? badRequest : unknown)
+  const usual = byStatus[status]
+  if (usual !== undefined) return usual
+  if (status >= 500) return stumbled
+  if (status < 400) return unknown
+  // What stands between us and SES says nothing about the message.
+  return name === unreadable ? misconfigured : badRequest
 }
+
+const unreadable = 'UnreadableAnswer'
 
 function read(error: unknown): Facts {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), status: null }
@@ -132,7 +140,7 @@ function read(error: unknown): Facts {
   if (!(error instanceof SyntaxError)) return facts
   return {
     ...facts,
-    name: 'UnreadableAnswer',
+    name: unreadable,
     message: `HTTP ${facts.status ?? '?'}, not in the words of SES`,
   }
 }

@@ -120,7 +120,15 @@ test('each error of SES has its outcome, after one attempt', async () => {
 
 test('a page of a gateway is told by its status, not by what our client makes of it', async () => {
   const html = '<html><body>Bad Gateway</body></html>'
-  const said = { 502: 'uncertain - 4.4.2 300000', 503: 'deferred transport 4.3.2 10000' }
+  const said = {
+    400: 'deferred transport 4.3.5 600000',
+    403: 'deferred transport 4.7.8 600000',
+    407: 'deferred transport 4.3.5 600000',
+    408: 'uncertain - 4.4.2 300000',
+    413: 'rejected - 5.3.4 -',
+    502: 'uncertain - 4.4.2 300000',
+    503: 'deferred transport 4.3.2 10000',
+  }
   for (const [status, wanted] of Object.entries(said)) {
     const outcome = await sendThrough({ status: Number(status), html })
     assert.equal(summary(outcome), wanted)
