@@ -127,7 +127,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       const next = waiting.shift()
       composed.start(waiting)
       // Half of the lease must be left: after its end another worker may have the message.
-      if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) return next
+      if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) {
+        // At once: a claim that has just begun asks for what is here when this function has returned.
+        taken.add(next)
+        return next
+      }
       if (next) continue
       await refilling
     }
@@ -149,7 +153,6 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   async function work() {
     for (let due = await take(); due; due = await take()) {
       const { id } = due
-      taken.add(due)
       // The lease gives it back.
       await deliver(due).catch((error) => needs.log.error({ err: error, message: id }, 'delivery failed'))
       taken.delete(due)

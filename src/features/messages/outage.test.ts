@@ -85,6 +85,26 @@ test('a worker does not claim again what it has itself, although the lease is ov
   assert.deepEqual(upstream.asked, ['first@example.com', 'second@example.com'])
 })
 
+test('a message that was taken a moment ago is not claimed again by a clock that leaps', async () => {
+  const ids = [await send('leap-1@example.com'), await send('leap-2@example.com')]
+  let hasLeapt = false
+  const leaping: Db = {
+    ...db,
+    many: async (shape, statement) => {
+      const rows = await db.many(shape, statement)
+      if (hasLeapt || rows.length === 0) return rows
+      hasLeapt = true
+      await db.run(sql`update delivery_queue set due_at = clock_timestamp() - interval '1 second'`)
+      return rows
+    },
+  }
+  const upstream = openUpstream(() => {})
+  const stop = deliverThrough({ db: leaping, transport: upstream })
+  await Promise.all(ids.map(isSent))
+  await stop()
+  assert.deepEqual(upstream.asked.sort(), ['leap-1@example.com', 'leap-2@example.com'])
+})
+
 test('when the database is back, results that wait for it come before claims of other workers', async () => {
   const [one, other] = [openShaky(), openShaky()]
   const upstream = openUpstream(() => {
