@@ -85,11 +85,11 @@ export function releaseClaims(db: Db, claims: Claim[]) {
       ${claimed(claims)}`)
 }
 
-/** From now on for another lease. */
+/** From now on for another lease; the next try of one that was put off meanwhile comes no sooner by it. */
 export function renewClaims(db: Db, claims: Claim[], leaseSeconds: number) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     update delivery_queue q
-       set due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+       set due_at = greatest(q.due_at, clock_timestamp() + make_interval(secs => ${leaseSeconds}))
       ${claimed(claims)}`)
 }

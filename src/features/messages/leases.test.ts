@@ -6,7 +6,7 @@ import type { Db } from '../../kernel/db.ts'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
 import { int, row, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
-import { claimDue, releaseClaims } from './claim-queries.ts'
+import { claimDue, releaseClaims, renewClaims } from './claim-queries.ts'
 import { deliverThrough } from './fixtures/engine.ts'
 import { lanes } from './model.ts'
 import { settle } from './settle.ts'
@@ -94,6 +94,17 @@ test('what another worker has by now is neither given back nor put off by the on
   assert.deepEqual(await placeOf(id), held)
   await releaseClaims(db, [{ id: uuidOf(id), attempts: 2 }])
   assert.equal((await placeOf(id)).attempts, 1)
+  await db.run(sql`delete from delivery_queue where message_id = ${uuidOf(id)}`)
+})
+
+test('a renewal that comes late does not bring forward what was put off', async () => {
+  const id = await send('put-off@example.com')
+  assert.equal((await claimDue(db, { lane: lanes.transactional, limit: 10, leaseSeconds: 60 })).length, 1)
+  await db.run(sql`
+    update delivery_queue set due_at = clock_timestamp() + interval '4 hours' where message_id = ${uuidOf(id)}`)
+  const putOff = await placeOf(id)
+  await renewClaims(db, [{ id: uuidOf(id), attempts: 1 }], 60)
+  assert.deepEqual(await placeOf(id), putOff)
   await db.run(sql`delete from delivery_queue where message_id = ${uuidOf(id)}`)
 })
 
