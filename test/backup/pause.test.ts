@@ -89,11 +89,22 @@ const file = (async () => {
       steps: [{ delay_minutes: 0, subject: 'Welcome', html: '<p>Welcome.</p>', from: sender.email }],
     })
   await post('/v3/events', { event_name: 'signed_up', identifiers: { email_id: 'reader@example.com' } })
+  for (const [cart, due] of [
+    ['due', '-1 minute'],
+    ['later', '1 hour'],
+  ])
+    await query(
+      app.databaseUrl,
+      `insert into automation_runs (account_id, email, cart_id, context, schedule, due_at, key_id, mode, started_at)
+       select $1, 'reader@example.com', $2, '{}', array[now() + $3::interval], now() + $3::interval, id, 'live', now()
+         from api_keys where account_id = $1 limit 1`,
+      [accountId, cart, due],
+    )
   await makeOutreach()
   return (await backup(app.databaseUrl, dataFolder('source'))).file
 })()
 
-const all = { messages: 1, sms: 1, answers: 1, campaigns: 1, automations: 1, sequences: 1 }
+const all = { messages: 1, sms: 1, answers: 1, campaigns: 1, automations: 1, carts: 1, sequences: 1 }
 
 const states = (url: string) =>
   query(
@@ -103,6 +114,7 @@ const states = (url: string) =>
      union all select 'answer', state from outreach_messages
      union all select 'campaign ' || name, status from campaigns
      union all select 'automation ' || name, status from automations
+     union all select 'cart ' || cart_id, concat(status, ' ' || reason) from automation_runs where cart_id is not null
      union all select 'sequence ' || name, concat(status, ' ' || paused_reason) from outreach_sequences
      order by 1`,
   ).then((rows) => Object.fromEntries(rows.map(({ what, status }) => [what, status])))
@@ -128,6 +140,8 @@ test('with --pause all that may have left is kept back, and what is due later st
     'campaign Draft': 'draft',
     'automation signed_up': 'paused',
     'automation never': 'active',
+    'cart due': 'stopped restored',
+    'cart later': 'running',
     'sequence due': 'paused restored',
     'sequence later': 'running',
   })

@@ -7,6 +7,8 @@ const automationsAtWork = `status = 'active' and exists (
   select 1 from automation_runs r
    where r.account_id = automations.account_id and r.automation_id = automations.id
      and r.status = 'running' and r.${isDue})`
+// Reminders of carts that everybody has: of no automation, so that nobody could resume them.
+const cartsDue = `automation_id is null and status = 'running' and ${isDue}`
 const sequencesAtWork = `status = 'running' and exists (
   select 1 from outreach_enrollments e
    where e.account_id = outreach_sequences.account_id and e.sequence_id = outreach_sequences.id
@@ -15,7 +17,7 @@ const answersWaiting = `state = 'queued' and sequence_id is null`
 
 const why = 'It was waiting when the backup was made and may have left since: the restore kept it back.'
 
-// Messages and answers for good, since nobody can tell which of them has left; the rest until somebody resumes it.
+// Messages, answers and reminders for good, since nobody can tell which of them has left; the rest until it is resumed.
 const waiting = {
   messages: {
     count: `select count(*)::int as n from delivery_queue where ${isDue}`,
@@ -43,6 +45,13 @@ const waiting = {
   automations: {
     count: `select count(*)::int as n from automations where ${automationsAtWork}`,
     keepBack: `update automations set status = 'paused' where ${automationsAtWork}`,
+  },
+  carts: {
+    count: `select count(*)::int as n from automation_runs where ${cartsDue}`,
+    keepBack: `
+      update automation_runs
+         set status = 'stopped', reason = 'restored', ended_at = clock_timestamp()
+       where ${cartsDue}`,
   },
   sequences: {
     count: `select count(*)::int as n from outreach_sequences where ${sequencesAtWork}`,

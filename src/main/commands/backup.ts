@@ -71,7 +71,7 @@ function sayWaiting(waiting: Waiting, isKeptBack: boolean): void {
   say(
     isKeptBack
       ? `Kept back, since it may have left after the backup was made: ${list}. Campaigns, automations and sequences ` +
-          'are paused until you resume them; messages, SMS and answers are not sent any more.'
+          'are paused until you resume them; messages, SMS, answers and reminders of carts are not sent any more.'
       : `Waiting to be sent: ${list}. The next start sends it, also what has left since the backup was made; ` +
           'to prevent that, restore again with --force --pause before you start.',
   )
