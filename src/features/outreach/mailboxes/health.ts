@@ -25,10 +25,18 @@ export function bounceRate({ sent, bounced }: { sent: number; bounced: number })
 
 type Why = { reason: PauseReason; error: string }
 
+const longestWords = 1_000
+
+// Some servers end their words with a full stop, others do not. What they say may be long, and nothing but stops.
+const sentenceOf = (words: string) =>
+  words
+    .slice(0, longestWords)
+    .toWellFormed()
+    .replace(/(?<![.\s])[.\s]*$/, '.')
+
 /** Needs somebody to resume it: what is wrong does not mend itself. */
 export async function pauseMailbox(db: Db, ref: MailboxRef, { reason, error }: Why, at: Date): Promise<void> {
-  // Some servers end their words with a full stop, others do not.
-  const why = error.replace(/[.\s]*$/, '.')
+  const why = sentenceOf(error)
   const paused = await markPaused(db, ref, { reason, error: why, at })
   if (!paused) return
   const message = `The mailbox ${paused.email} was paused: ${why} Mend it, then set its state to active.`

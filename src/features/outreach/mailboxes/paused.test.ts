@@ -31,3 +31,15 @@ test('the notice has one full stop where the server’s own words end with one',
   const [notice] = (await account.call('GET', '/api/v1/notices?open=true')).body.data
   assert.match(notice.message, /Authentication failed\. Mend it, then set its state to active\.$/)
 })
+
+test('a server that says nothing but stops keeps nobody waiting', async (t) => {
+  const account = await outreach.makeAccount()
+  const line = '.'.repeat(4_000)
+  const words = [...Array.from({ length: 120 }, () => `535-${line}`), '535 no'].join('\r\n')
+  const { port } = await mailServer(t, { on: (command) => (command.startsWith('AUTH') ? words : undefined) })
+  const started = performance.now()
+  await makeMailbox(account, port)
+  assert.ok(performance.now() - started < 5_000)
+  const [notice] = (await account.call('GET', '/api/v1/notices?open=true')).body.data
+  assert.ok(notice.message.length < 2_000, `${notice.message.length}`)
+})
