@@ -26,7 +26,7 @@ export const notUnsubscribe = [
   /\b(do not|don't|not|no|cannot|never) object(ions?)?\b/g,
   /\bno (me opongo|nos oponemos)\b|\bnon (mi oppongo|ci opponiamo)\b|\bkein\w* widerspruch\b/g,
   /\bwidersprech\w*( ich| wir)? nicht\b|\bwidersprech\w* ((?!und )[^\s.!?,;]+ ){0,12}nicht(?=[.!?,;]|$)/g,
-  /\bsie (haben|konnen) ([^\s.!?]+ ){0,8}widerspr\w+/g,
+  /\bsie (haben|konnen) ((?!ich |wir |hiermit )[^\s.!?]+ ){0,8}widerspr(uch\w*|echen\b(?! wir\b))/g,
   // The footer of our own message, quoted in a way that was not known for a quote.
   /\bunsubscribe\W{1,4}https?:\S+/g,
 ]
