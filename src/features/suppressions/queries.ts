@@ -222,10 +222,40 @@ export async function isUnsubscribed(db: Db, { accountId, email }: SuppressionRe
   return found > 0
 }
 
-export function deleteSuppression(db: Db, { accountId, email }: SuppressionRef, of: readonly Reason[]) {
+/** Of one source only, where it is given. */
+export function deleteSuppression(
+  db: Db,
+  { accountId, email }: SuppressionRef,
+  of: readonly Reason[],
+  source?: string,
+) {
   return db.run(sql`
     delete from suppressions
-     where account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])`)
+     where account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])
+       ${when(source, (one) => sql`and source = ${one}`)}`)
+}
+
+const Source = row<{ source: string }>({ source: text })
+
+export function findSource(db: Db, { accountId, email }: SuppressionRef) {
+  return db.maybe(
+    Source,
+    sql`select source from suppressions where account_id = ${accountId} and email = ${email}`,
+  )
+}
+
+/** Those of one source become another's. */
+export function takeOver(db: Db, refs: SuppressionRef[], { from, to }: { from: string; to: string }) {
+  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  return db.run(sql`
+    update suppressions s
+       set source = ${to}
+      from (select *
+              from unnest(${accounts}::bigint[], ${emails}::text[]) as n (account_id, email)
+            offset 0) r
+     where s.account_id = r.account_id
+       and s.email = r.email
+       and s.source = ${from}`)
 }
 
 type Lifted = { email?: string; since?: Date; until?: Date; of: readonly string[] }

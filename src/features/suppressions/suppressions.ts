@@ -7,11 +7,13 @@ import { refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
 import {
   deleteSuppression,
+  findSource,
   insertSuppressions,
   isUnsubscribed,
   liftSuppressions,
   listSuppressions,
   type SuppressionRef,
+  takeOver,
   touchSuppressed,
   touchUnsuppressed,
 } from './queries.ts'
@@ -38,10 +40,29 @@ export async function suppress(db: Db, ref: SuppressionRef, why: Why): Promise<b
 
 export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Promise<number> {
   await touchUnsuppressed(db, refs, why.at)
-  return insertSuppressions(
+  const added = await insertSuppressions(
     db,
     refs.map(({ accountId, email }) => ({ id: newUuid(), accountId, email, ...why })),
   )
+  if (why.source !== byReply && added < refs.length)
+    await takeOver(db, refs, { from: byReply, to: why.source })
+  return added
+}
+
+/** So an answer to outreach was understood. Who understands it otherwise lifts it, unless it was said again since. */
+const byReply = 'outreach'
+
+/** True when it had come by an answer alone. */
+export async function liftByReply(db: Db, ref: SuppressionRef): Promise<boolean> {
+  await touchSuppressed(db, ref, ['unsubscribe'])
+  if ((await deleteSuppression(db, ref, ['unsubscribe'], byReply)) === 0) return false
+  await queueUnsuppression(db, ref.email)
+  return true
+}
+
+export async function wasSaidSince(db: Db, ref: SuppressionRef): Promise<boolean> {
+  const found = await findSource(db, ref)
+  return found !== undefined && found.source !== byReply
 }
 
 export async function suppressByHand(ctx: Ctx, given: string) {

@@ -188,6 +188,7 @@ const contactOf = ({ token: { accountId }, standing: { contact_id } }: Act) =>
 async function leaveAll(act: Act): Promise<boolean> {
   const { db, token, at } = act
   const isChanged = await changeTo('unsubscribed', act)
+  if (!isChanged) await sayAgain(act)
   const why = {
     reason: 'unsubscribe',
     source: 'unsubscribe',
@@ -195,6 +196,13 @@ async function leaveAll(act: Act): Promise<boolean> {
     at,
   } as const
   return (await suppressAll(db, addressesOf(act), why)) > 0 || isChanged
+}
+
+/** Said in an answer before, where it may be taken back as misunderstood: here it was not. */
+async function sayAgain(act: Act): Promise<void> {
+  const { status, status_source, contact_id } = act.standing
+  if (contact_id === null || status !== 'unsubscribed' || status_source !== 'reply') return
+  await note(act, { contact_id }, ['STATUS', status, status])
 }
 
 async function changeTo(status: 'subscribed' | 'unsubscribed', act: Act): Promise<boolean> {

@@ -1,7 +1,7 @@
 // What follows when somebody asks to be left alone, and when it turns out that they did not.
 import type { Db } from '../../../kernel/db.ts'
 import { leaveByReply, returnByReply } from '../../contacts/unsubscribe/unsubscribe.ts'
-import { lift, suppress } from '../../suppressions/suppressions.ts'
+import { liftByReply, suppress, wasSaidSince } from '../../suppressions/suppressions.ts'
 import { stopProspect } from '../enrollments/stop-enrollments.ts'
 import { asksElsewhere, type ReplyRef } from './reply-queries.ts'
 
@@ -29,7 +29,9 @@ export async function takeBack(
   const { accountId } = reply
   for (const email of [...new Set([...emails, ...suppressed])].sort()) {
     if (await asksElsewhere(db, reply, email)) continue
+    const isOurs = suppressed.includes(email)
+    if (isOurs && (await wasSaidSince(db, { accountId, email }))) continue
     await returnByReply(db, { accountId, email }, at)
-    if (suppressed.includes(email)) await lift(db, { accountId, email }, ['unsubscribe'])
+    if (isOurs) await liftByReply(db, { accountId, email })
   }
 }

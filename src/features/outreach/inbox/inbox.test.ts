@@ -4,6 +4,7 @@ import { makeApp } from '../../../../test/app.ts'
 import type { Dovecot } from '../../../../test/stand-ins/dovecot.ts'
 import { row, text, texts } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { unsubscribe } from '../../contacts/unsubscribe/unsubscribe.ts'
 import { suppress } from '../../suppressions/suppressions.ts'
 import { makeOutreach } from '../watching/fixtures/outreach.ts'
 
@@ -112,6 +113,46 @@ describe('the inbox', () => {
     await change(id, { classification: 'unsubscribe' })
     await change(id, { classification: 'interested' })
     assert.equal(await statusOf(written.email), 'unsubscribed')
+  })
+
+  test('who leaves in another way too stays left when the answer is corrected', async () => {
+    const { accountId } = app
+    const at = new Date()
+    const ways: [string, (email: string) => Promise<unknown>][] = [
+      ['link', (email) => unsubscribe(db, { accountId, email }, at)],
+      ['by hand', (email) => app.call('POST', '/api/v1/suppressions', { body: { email } })],
+      [
+        'blacklisted',
+        (email) => app.call('PUT', `/v3/contacts/${email}`, { body: { emailBlacklisted: true } }),
+      ],
+    ]
+    for (const [name, leave] of ways)
+      for (const isContact of name === 'blacklisted' ? [true] : [true, false]) {
+        const written = await outreach.writeTo(mailbox)
+        const { email } = written
+        if (isContact) await app.call('POST', '/v3/contacts', { body: { email } })
+        const id = await outreach.makeReply(written)
+        await change(id, { classification: 'unsubscribe' })
+        await leave(email)
+        await change(id, { classification: 'interested' })
+        assert.equal(await outreach.suppressed(accountId, email), 'unsubscribe', name)
+        const { body } = await app.call('GET', `/v3/contacts/${email}`)
+        if (isContact) assert.equal(body.status, 'unsubscribed', name)
+      }
+  })
+
+  test('who was suppressed before and clicks after the answer is not subscribed by its correction', async () => {
+    const { accountId } = app
+    const written = await outreach.writeTo(mailbox)
+    const { email } = written
+    await app.call('POST', '/v3/contacts', { body: { email } })
+    const why = { reason: 'hard_bounce', source: 'smtp', messageId: null, at: new Date() } as const
+    await suppress(db, { accountId, email }, why)
+    const id = await outreach.makeReply(written)
+    await change(id, { classification: 'unsubscribe' })
+    await unsubscribe(db, { accountId, email }, new Date())
+    await change(id, { classification: 'interested' })
+    assert.equal((await app.call('GET', `/v3/contacts/${email}`)).body.status, 'unsubscribed')
   })
 
   test('a refusal ends all sequences of the person', async () => {
