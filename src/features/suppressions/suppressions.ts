@@ -53,12 +53,7 @@ export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Pro
 const byReply = 'outreach'
 
 /** True when it had come by an answer alone. */
-export async function liftByReply(db: Db, ref: SuppressionRef): Promise<boolean> {
-  await touchSuppressed(db, ref, ['unsubscribe'])
-  if ((await deleteSuppression(db, ref, ['unsubscribe'], byReply)) === 0) return false
-  await queueUnsuppression(db, ref.email)
-  return true
-}
+export const liftByReply = (db: Db, ref: SuppressionRef) => lift(db, ref, ['unsubscribe'], byReply)
 
 export async function wasSaidSince(db: Db, ref: SuppressionRef): Promise<boolean> {
   const found = await findSource(db, ref)
@@ -100,10 +95,15 @@ export async function warningsOf({ db, caller }: Ctx, email: string) {
   ]
 }
 
-/** Takes an address off the list, upstream too; of these reasons only, or whatever the reason. */
-export async function lift(db: Db, ref: SuppressionRef, of: readonly Reason[] = reasons): Promise<boolean> {
+/** Takes an address off the list, upstream too; of these reasons and this source only, or whatever they are. */
+export async function lift(
+  db: Db,
+  ref: SuppressionRef,
+  of: readonly Reason[] = reasons,
+  source?: string,
+): Promise<boolean> {
   await touchSuppressed(db, ref, of)
-  if ((await deleteSuppression(db, ref, of)) === 0) return false
+  if ((await deleteSuppression(db, ref, of, source)) === 0) return false
   await queueUnsuppression(db, ref.email)
   return true
 }
