@@ -93,7 +93,7 @@ test('a backup under load is of one moment', async () => {
     database,
     'select count(*)::int as messages from delivery_queue where due_at <= now()',
   )
-  const none = { sms: 0, answers: 0, campaigns: 0, automations: 0, sequences: 0 }
+  const none = { sms: 0, answers: 0, campaigns: 0, automations: 0, carts: 0, sequences: 0 }
   assert.deepEqual(waiting, { messages: due?.messages, ...none })
   await isConsistent(before)
 })
