@@ -244,8 +244,10 @@ export function findSource(db: Db, { accountId, email }: SuppressionRef) {
   )
 }
 
-/** Those of one source become another's. */
-export function takeOver(db: Db, refs: SuppressionRef[], { from, to }: { from: string; to: string }) {
+type Origin = { reason: Reason; source: string }
+
+/** Those of this origin get another source. */
+export function takeOver(db: Db, refs: SuppressionRef[], from: Origin, to: string) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
   return db.run(sql`
     update suppressions s
@@ -255,7 +257,8 @@ export function takeOver(db: Db, refs: SuppressionRef[], { from, to }: { from: s
             offset 0) r
      where s.account_id = r.account_id
        and s.email = r.email
-       and s.source = ${from}`)
+       and s.reason = ${from.reason}
+       and s.source = ${from.source}`)
 }
 
 type Lifted = { email?: string; since?: Date; until?: Date; of: readonly string[] }

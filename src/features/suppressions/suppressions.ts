@@ -31,6 +31,9 @@ export const erasedStays = refusal({
   v3: { code: 'invalid_parameter' },
 })
 
+/** So an answer to outreach was understood. Who understands it otherwise lifts it, unless it was said again since. */
+export const byReply = { reason: 'unsubscribe', source: 'outreach' } as const
+
 type Why = { reason: Reason; source: string; messageId: string | null; at: Date }
 
 /** True when the address was not suppressed before. */
@@ -44,20 +47,16 @@ export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Pro
     db,
     refs.map(({ accountId, email }) => ({ id: newUuid(), accountId, email, ...why })),
   )
-  if (why.source !== byReply && added < refs.length)
-    await takeOver(db, refs, { from: byReply, to: why.source })
+  if (why.source !== byReply.source && added < refs.length) await takeOver(db, refs, byReply, why.source)
   return added
 }
 
-/** So an answer to outreach was understood. Who understands it otherwise lifts it, unless it was said again since. */
-const byReply = 'outreach'
-
 /** True when it had come by an answer alone. */
-export const liftByReply = (db: Db, ref: SuppressionRef) => lift(db, ref, ['unsubscribe'], byReply)
+export const liftByReply = (db: Db, ref: SuppressionRef) => lift(db, ref, [byReply.reason], byReply.source)
 
 export async function wasSaidSince(db: Db, ref: SuppressionRef): Promise<boolean> {
   const found = await findSource(db, ref)
-  return found !== undefined && found.source !== byReply
+  return found !== undefined && found.source !== byReply.source
 }
 
 export async function suppressByHand(ctx: Ctx, given: string) {

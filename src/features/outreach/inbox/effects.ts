@@ -1,7 +1,7 @@
 // What follows when somebody asks to be left alone, and when it turns out that they did not.
 import type { Db } from '../../../kernel/db.ts'
 import { leaveByReply, returnByReply } from '../../contacts/unsubscribe/unsubscribe.ts'
-import { liftByReply, suppress, wasSaidSince } from '../../suppressions/suppressions.ts'
+import { byReply, liftByReply, suppress, wasSaidSince } from '../../suppressions/suppressions.ts'
 import { stopProspect } from '../enrollments/stop-enrollments.ts'
 import { asksElsewhere, type ReplyRef } from './reply-queries.ts'
 
@@ -9,7 +9,7 @@ type Whose = { accountId: string; prospectId: string | null; at: Date }
 
 /** In the whole account. Gives the addresses that were free until now. */
 export async function leaveAlone(db: Db, { accountId, prospectId, at }: Whose, emails: string[]) {
-  const why = { reason: 'unsubscribe', source: 'outreach', messageId: null, at } as const
+  const why = { ...byReply, messageId: null, at }
   const suppressed: string[] = []
   for (const email of [...new Set(emails)].sort()) {
     // The contact first, as everybody else does who changes both.

@@ -155,6 +155,15 @@ describe('the inbox', () => {
     assert.equal((await app.call('GET', `/v3/contacts/${email}`)).body.status, 'unsubscribed')
   })
 
+  test('a bounce of outreach stays one, whoever suppresses the address after it', async () => {
+    const email = 'bounced-before@x.example'
+    const why = { reason: 'hard_bounce', source: 'outreach', messageId: null, at: new Date() } as const
+    await suppress(db, { accountId: app.accountId, email }, why)
+    await app.call('POST', '/api/v1/suppressions', { body: { email } })
+    const [found] = (await app.call('GET', `/api/v1/suppressions?email=${email}`)).body.data
+    assert.deepEqual([found.reason, found.source], ['hard_bounce', 'outreach'])
+  })
+
   test('a refusal ends all sequences of the person', async () => {
     const written = await outreach.writeTo(mailbox)
     const other = await outreach.writeTo(mailbox, { email: written.email })
