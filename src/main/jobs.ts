@@ -75,7 +75,8 @@ export const jobsFor = ({
     name: 'automations.run',
     everySeconds: 1,
     claimsItsOwn: true,
-    run: (db, at) => runAutomations({ db, log, baseUrl, unsubscribeKeys, ...attaching(files) }, at),
+    run: (db, _, stopping) =>
+      runAutomations({ db, log, baseUrl, unsubscribeKeys, now, ...attaching(files) }, stopping),
   },
   ...campaignJobs({ log, now, wake, ...attaching(files) }),
   ...(domains ? [domainJob(domains)] : []),

@@ -186,15 +186,18 @@ describe('where the account asks for proven senders', () => {
     await call('POST', '/api/v1/automations', automation)
     const event = { event_name: 'seen', identifiers: { email_id: 'ben@example.org' } }
     assert.equal((await call('POST', '/v3/events', event)).status, 204)
+    let hours = 0
     const needs = {
       db,
       log: silentLog,
+      now: () => new Date(Date.now() + hours * 3_600_000),
       baseUrl: 'http://test',
       unsubscribeKeys: async () => [Buffer.alloc(32)],
       fetchAttachment: async () => Buffer.alloc(0),
     }
-    const run = async (hours: number) => {
-      await runAutomations(needs, new Date(Date.now() + hours * 3_600_000))
+    const run = async (after: number) => {
+      hours = after
+      await runAutomations(needs, new AbortController().signal)
       return (await call('GET', '/api/v1/messages?to=ben@example.org')).body.data.length
     }
     assert.equal(await run(0), 0)

@@ -7,7 +7,7 @@ import { until } from '../../../../test/until.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { onEvent, openRunning, step } from '../fixtures/running.ts'
-import { runAutomations, runPortion } from './run-steps.ts'
+import { runPortion } from './run-steps.ts'
 
 const { app, api, declare, happened, needs, now, pass, subjects } = await openRunning()
 const { db } = app.pools
@@ -22,7 +22,7 @@ describe('several processes and kills', () => {
     }))
     assert.equal((await api('POST', '/v3/events/batch', key, events)).status, 202)
     for (const minutes of [0, 1]) {
-      await Promise.all([runAutomations(needs, now()), runAutomations(needs, now()), pass(minutes)])
+      await Promise.all([pass(0), pass(0), pass(minutes)])
       await pass(0)
     }
     const Count = row<{ subject: string; sent: number; people: number }>({
@@ -50,7 +50,7 @@ describe('several processes and kills', () => {
     await declare(key, onEvent('a', step(0, 'One')))
     await happened(key, 'a', 'anna@example.com')
     const killed = { ...needs, db: { ...db, transaction: killedBeforeCommit } as typeof db }
-    await assert.rejects(runPortion(killed, now()), /killed/)
+    await assert.rejects(runPortion(killed), /killed/)
     assert.deepEqual(await subjects(key, 'anna@example.com'), [])
     await pass(0)
     await pass(0)

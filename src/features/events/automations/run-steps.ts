@@ -33,33 +33,34 @@ export type AutomationNeeds = {
   baseUrl: string
   unsubscribeKeys: FindUnsubscribeKeys
   fetchAttachment: FetchAttachment
+  now: () => Date
 }
 
 const portion = 50
-// So that a stopping process does not wait for a long queue; the job comes back at once.
-const portionsInTurn = 20
 // Templates are the customers': what takes longer leaves the rest of its portion to the next one.
 const budgetMs = 2_000
+// While files are on their way, others fall due.
+const lookAgainMs = 500
+// Files are kept until the turn is over: longer than one may take to come, and not for ever.
+const turnMs = 120_000
 
 /** Not to be called inside a transaction: each portion has its own. */
-export async function runAutomations(needs: AutomationNeeds, now: Date): Promise<void> {
+export async function runAutomations(needs: AutomationNeeds, stopping: AbortSignal): Promise<void> {
   const files = openStepFiles(needs.fetchAttachment)
-  for (let i = 0; i < portionsInTurn; i++) {
-    if ((await runPortion(needs, now, files)) > 0) continue
+  const begun = performance.now()
+  while (!stopping.aborted && performance.now() - begun < turnMs) {
+    if ((await runPortion(needs, files)) > 0) continue
     if (files.waiting().length === 0) return
-    await files.next()
+    await files.next(lookAgainMs)
   }
-  // What is fetched by then is not fetched again.
-  while (files.waiting().length > 0) await files.next()
-  await runPortion(needs, now, files)
 }
 
 /** Gives how many runs had their turn. Those whose file is on its way are left as they are. */
 export async function runPortion(
   needs: AutomationNeeds,
-  now: Date,
   files: StepFiles = openStepFiles(needs.fetchAttachment),
 ): Promise<number> {
+  const now = needs.now()
   const unsubscribeKeys = await needs.unsubscribeKeys()
   return needs.db.transaction(async (db) => {
     const runs = await claimRuns(db, now, { limit: portion, without: files.waiting() })

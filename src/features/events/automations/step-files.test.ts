@@ -7,7 +7,7 @@ import { onEvent, openRunning, step } from '../fixtures/running.ts'
 let isThere = false
 let asked = 0
 let slow: Promise<void> | undefined
-const { app, api, declare, happened, pass, subjects } = await openRunning(async () => {
+const { app, api, declare, happened, move, pass, subjects } = await openRunning(async () => {
   asked++
   await slow
   if (isThere) return Buffer.from('the guide')
@@ -70,6 +70,11 @@ test('while a file is on its way the steps of other accounts are sent', async ()
   await happened(other.key, 'came', 'quick@example.org')
   const passing = pass(0)
   while ((await subjects(other.key, 'quick@example.org')).length === 0);
+  // Also those that fall due by now.
+  await declare(other.key, onEvent('stayed', step(1, 'Still here')))
+  await happened(other.key, 'stayed', 'patient@example.org')
+  move(2)
+  while ((await subjects(other.key, 'patient@example.org')).length === 0);
   assert.deepEqual(await subjects(key, 'late@example.org'), [])
   arrive()
   await passing

@@ -1,5 +1,6 @@
 // The files that templates of steps have attached. A step is prepared in a transaction and a file fetched outside of
 // any: runs that lack one are left where they are until it is there, and those of other accounts go on.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../../kernel/refusal.ts'
 import type { Attachment } from '../../messages/queue-messages.ts'
 import { fetchFile } from '../../transactional/attached-file.ts'
@@ -13,8 +14,8 @@ export type StepFiles = {
   get: (accountId: string, url: string) => Attachment
   /** The accounts that wait for a file. */
   waiting: () => string[]
-  /** Another file is there, or cannot be had. */
-  next: () => Promise<unknown>
+  /** Another file is there, or cannot be had, or none came in that time. */
+  next: (withinMs: number) => Promise<unknown>
 }
 
 type Fetching = { over: Promise<unknown>; accounts: Set<string> }
@@ -44,7 +45,15 @@ export function openStepFiles(fetch: FetchAttachment): StepFiles {
       throw new FileOnItsWay()
     },
     waiting: () => [...underWay.values()].flatMap(({ accounts }) => [...accounts]),
-    next: () => Promise.race([...underWay.values()].map(({ over }) => over)),
+    async next(withinMs) {
+      const done = new AbortController()
+      const late = sleep(withinMs, undefined, { signal: done.signal })
+      try {
+        await Promise.race([late, ...[...underWay.values()].map(({ over }) => over)])
+      } finally {
+        done.abort()
+      }
+    },
   }
 }
 
