@@ -97,6 +97,8 @@ test('campaign.send takes as little content as any message; the provider’s bou
   assert.equal(sent.status, 202, sent.text)
   const refused = await call(key, 'POST', base, { name: 'N', subject: 'Hi', htmlContent: html })
   assert.match(refused.body.message, /more than 10 and/)
+  const long = await call(key, 'POST', `${own}/send`, { ...inline, subject: 'x'.repeat(300) })
+  assert.equal(long.status, 202, long.text)
 })
 
 describe('the moves of the own namespace', () => {

@@ -33,6 +33,9 @@ const nothing: Omit<CampaignFields, 'name' | 'sender'> = {
 const longestName = 255
 const longestTag = 255
 
+/** Of another text; a character is not cut in half. */
+export const nameFrom = (text: string) => text.slice(0, longestName).replace(/[\ud800-\udbff]$/, '')
+
 export async function readFields(
   ctx: Ctx,
   body: CampaignBody,

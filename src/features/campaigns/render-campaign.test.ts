@@ -45,6 +45,19 @@ describe('a campaign for one recipient', () => {
     assert.deepEqual(found.to, { email: 'anna@example.com' })
   })
 
+  test('gets a footer where the only way out is in a comment', async () => {
+    for (const html of [
+      '<p>Hi</p><!-- {{ unsubscribe }} -->',
+      '<!--[if mso]>{{ unsubscribe }}<![endif]--><p>Hi</p>',
+    ]) {
+      const found = await render({ html })
+      assert.ok(found.isFooterAdded, html)
+      assert.ok(found.html.includes(`<a href="${links.unsubscribe}"`), html)
+    }
+    const html = '<!--[if !mso]><!--><a href="{{ unsubscribe }}">Out</a><!--<![endif]-->'
+    assert.equal((await render({ html })).isFooterAdded, false)
+  })
+
   test('has the values of older placeholders, and leaves other braces and per cents alone', async () => {
     const html =
       '<style>.a{COLOR}@media{p{width:50%}}</style><p>{FNAME} %LASTNAME% {CITY}%CITY% {TOWN} %TOWN% {fname}</p>' +

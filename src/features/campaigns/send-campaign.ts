@@ -10,6 +10,7 @@ import { contentMissing } from '../messages/refusals.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { inOwnWords } from './own-words.ts'
+import { nameFrom } from './read-fields.ts'
 import type { RecipientCounts } from './recipients-queries.ts'
 import {
   countedRecipients,
@@ -82,7 +83,7 @@ async function bodyOf(ctx: Ctx, inline: InlineCampaign): Promise<CampaignBody> {
   const lacking = together(await lackingIn(ctx, inline))
   if (lacking) throw lacking
   return {
-    name: inline.name ?? inline.subject ?? 'Campaign',
+    name: inline.name ?? nameFrom(inline.subject ?? 'Campaign'),
     subject: inline.subject,
     sender: inline.from === undefined ? undefined : addressOf(inline.from, 'from'),
     htmlContent: inline.html,

@@ -103,11 +103,21 @@ export async function start(
 }
 
 export async function scheduleAt(ctx: Ctx, campaign: CampaignRow, asked: string | undefined): Promise<void> {
+  const at = await refuseUnfitAt(ctx, campaign, asked)
+  if ((await scheduleCampaign(ctx.db, campaignRef(ctx, campaign), ctx.caller, at)) === 0)
+    throw wrongState(campaign.status, 'scheduled')
+}
+
+/** Gives the time. */
+export async function refuseUnfitAt(
+  ctx: Ctx,
+  campaign: CampaignRow,
+  asked: string | undefined,
+): Promise<Date> {
   const at = readScheduledAt(ctx, asked)
   await refuseUnready(ctx, campaign, 'scheduled')
   await refuseBeyondLimits(ctx, () => countSendable(ctx, campaign))
-  if ((await scheduleCampaign(ctx.db, campaignRef(ctx, campaign), ctx.caller, at)) === 0)
-    throw wrongState(campaign.status, 'scheduled')
+  return at
 }
 
 export async function countSendable({ db, caller }: Ctx, { recipients }: CampaignRow): Promise<number> {

@@ -13,10 +13,10 @@ import {
   lockCampaign,
   updateCampaign,
 } from './queries.ts'
-import { readFields } from './read-fields.ts'
+import { nameFrom, readFields } from './read-fields.ts'
 import { campaignProcessing, campaignSent } from './refusals.ts'
 import { tellGoesOn } from './sending/tell-interrupted.ts'
-import { scheduleAt } from './start-campaign.ts'
+import { refuseUnfitAt, scheduleAt } from './start-campaign.ts'
 
 export const campaignUnknown = () => notFound({ message: 'Campaign ID does not exist', param: 'id' })
 
@@ -61,10 +61,11 @@ export async function changeCampaign(ctx: Ctx, id: number, body: CampaignBody): 
   if (refusal) throw refusal
   const fields = await readFields(ctx, body, found)
   await updateCampaign(ctx.db, refOf(ctx, id), fields, ctx.now)
-  const isScheduled = found.status === 'queued'
-  // What is to go by itself must stay fit to go.
-  const at = given(body.scheduledAt) ?? (isScheduled ? found.scheduled_at?.toISOString() : undefined)
+  const at = given(body.scheduledAt)
   if (at !== undefined) await scheduleAt(ctx, await holdCampaign(ctx, id), at)
+  // What is to go by itself must stay fit to go; it goes for the key that scheduled it, or nowhere for one in test mode.
+  else if (found.status === 'queued')
+    await refuseUnfitAt(ctx, await holdCampaign(ctx, id), found.scheduled_at?.toISOString())
 }
 
 /** Why a campaign can be changed no more. */
@@ -89,6 +90,6 @@ export async function removeCampaign(ctx: Ctx, id: number): Promise<void> {
 
 export async function copyCampaign(ctx: Ctx, id: number): Promise<number> {
   const found = await readCampaign(ctx, id)
-  const copy = { ...found, name: `Copy of ${found.name}`.slice(0, 255) }
+  const copy = { ...found, name: nameFrom(`Copy of ${found.name}`) }
   return Number((await insertCampaign(ctx.db, ctx.caller.accountId, copy, ctx.now)).id)
 }

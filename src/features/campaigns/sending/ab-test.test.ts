@@ -49,6 +49,26 @@ describe('an A/B test', () => {
     assert.ok(rest.every(({ subject, held_reason }) => subject === 'That' && held_reason === null))
   })
 
+  test('has not begun while the upstream takes nothing of it', async () => {
+    const me = await owner()
+    const list = await makeList(db, me, people(20))
+    const id = await makeCampaign(db, me, { recipients: { listIds: [list] }, abTest })
+    await run('freeze', 'feed')
+    const put = (status: string) =>
+      db.run(sql`
+        update messages set status = ${status} where campaign_id = ${id} and variant in ('A', 'B')`)
+    await put('held')
+    await run('winner')
+    await jobsOf(db, () => new Date(Date.now() + 3 * 3_600_000))('winner', 'follow', 'feed')
+    assert.deepEqual([(await progress(db, id)).counts, await queued(id)], [{ held: 20 }, 8])
+    await put('queued')
+    await claim(id, 8)
+    await settleClaimed(id, 'sent')
+    await run('winner')
+    await jobsOf(db, () => new Date(Date.now() + 3 * 3_600_000))('winner', 'follow', 'feed')
+    assert.deepEqual((await progress(db, id)).counts, { sent: 8, queued: 12 })
+  })
+
   const clickTest = { ...abTest, winnerCriteria: 'click' }
 
   /** Of a test by clicks, after so many hours. */

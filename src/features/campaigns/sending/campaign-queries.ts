@@ -115,6 +115,10 @@ export function markSpent(db: Db, { account_id, id }: Ref, at: Date) {
        and id = ${id}`)
 }
 
+export function markUnspent(db: Db, { account_id, id }: Ref) {
+  return db.run(sql`update campaigns set spent_at = null where account_id = ${account_id} and id = ${id}`)
+}
+
 const Count = row<{ count: number }>({ count: int })
 
 export function countIn(db: Db, { account_id, id }: Ref, statuses: string[]) {

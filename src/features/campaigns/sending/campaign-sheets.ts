@@ -1,6 +1,7 @@
 // The bodies of a campaign, prepared once for all recipients where its templates allow that.
 import { htmlSheet, type Sheet, textSheet } from '../../messages/sheet.ts'
 import type { CompiledTemplate } from '../../messages/templates/compile.ts'
+import { withoutComments } from '../../messages/tracking/scan-html.ts'
 import type { CompiledCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
 
@@ -17,6 +18,13 @@ export function campaignSheets({ html, text, utm }: CompiledCampaign): CampaignS
   return htmlPart && textPart && { html: htmlPart, text: textPart }
 }
 
+// No text of an author has it.
+const mark = '\u0000'
+
 /** It would get a link to unsubscribe otherwise. */
-const leadsAway = ({ parts = [] }: CompiledTemplate) =>
-  parts.some((part) => typeof part !== 'string' && leavingLinks.has(part.name ?? ''))
+function leadsAway({ parts = [] }: CompiledTemplate): boolean {
+  const marked = parts.map((part) =>
+    typeof part === 'string' ? part : leavingLinks.has(part.name ?? '') ? mark : '',
+  )
+  return withoutComments(marked.join('')).includes(mark)
+}

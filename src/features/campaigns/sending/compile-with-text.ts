@@ -1,8 +1,9 @@
 // The text part of a campaign that was given as HTML only.
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
+import { compileTemplate } from '../../messages/templates/compile.ts'
 import type { Names } from '../../messages/templates/old-names.ts'
 import { isLink } from '../../messages/tracking/rewrite.ts'
-import { scanTags } from '../../messages/tracking/scan-html.ts'
+import { scanTags, withoutComments } from '../../messages/tracking/scan-html.ts'
 import { automaticFooter, htmlSource, withFooter } from '../campaign-source.ts'
 import { type CampaignContent, type CompiledCampaign, compileCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
@@ -26,7 +27,8 @@ export function compileWithText(content: CampaignContent, names: Names): Compile
   if (content.text !== null || isMoreThanValues(html)) return compiled
   const { utm } = compiled
   if (utm && !areLinksWritten(html)) return compiled
-  const isLeft = compiled.html.variables.some((name) => leavingLinks.has(name))
+  const { variables } = compileTemplate(withoutComments(html), 'html')
+  const isLeft = variables.some((name) => leavingLinks.has(name))
   const whole = isLeft
     ? html
     : withFooter(html, automaticFooter('{{ unsubscribe_url }}', '{{ unsubscribe_word }}'))

@@ -2,7 +2,7 @@
 import { nobody } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import { spendAllOrNone, unspend } from '../../accounts/usage/spend-sending.ts'
-import { countIn, markSpent, type SendingRow, suspend } from './campaign-queries.ts'
+import { countIn, markSpent, markUnspent, type SendingRow, suspend } from './campaign-queries.ts'
 
 /** Whether there was room; where not, the campaign is interrupted, and resuming it asks again. */
 export async function spendCampaign(
@@ -28,4 +28,6 @@ export async function unspendCampaign(tx: Db, campaign: SendingRow): Promise<voi
   const { count } = await countIn(tx, campaign, ['cancelled'])
   const { account_id: accountId, key_id: keyId } = campaign
   if (count > 0) await unspend(tx, { accountId, keyId }, count, campaign.spent_at)
+  // Archiving lets its messages be looked at again.
+  await markUnspent(tx, campaign)
 }

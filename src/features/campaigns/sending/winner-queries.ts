@@ -7,7 +7,8 @@ import { Ref } from './campaign-queries.ts'
 
 /**
  * Those of whose test everything has been tried once: its time begins. Not at the start of the campaign, which can be
- * interrupted before, and not at the last retry, which may be days later.
+ * interrupted before, and not at the last retry, which may be days later. What the upstream does not take is held and
+ * in the queue; the rest, which waits for the winner, is in no queue.
  */
 export function markTested(db: Db, now: Date) {
   return db.run(sql`
@@ -24,6 +25,14 @@ export function markTested(db: Db, now: Date) {
                         where m.account_id = c.account_id
                           and m.campaign_id = c.id
                           and m.status = 'queued'
+                          and m.attempts = 0)
+       and not exists (select 1
+                         from delivery_queue q
+                         join messages m on m.id = q.message_id
+                        where q.account_id = c.account_id
+                          and m.account_id = c.account_id
+                          and m.campaign_id = c.id
+                          and m.status = 'held'
                           and m.attempts = 0)`)
 }
 

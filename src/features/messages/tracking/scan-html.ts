@@ -91,6 +91,18 @@ function afterDeclaration(html: string, at: number): number {
   return after(html, /--!?>/g, at + 2)
 }
 
+/** What is in a comment nobody sees; what Outlook alone sees is in one, too. */
+export function withoutComments(html: string): string {
+  let [kept, at] = ['', 0]
+  while (at >= 0) {
+    const start = html.indexOf('<!--', at)
+    if (start < 0) return kept + html.slice(at)
+    kept += html.slice(at, start)
+    at = afterDeclaration(html, start)
+  }
+  return kept
+}
+
 function endOfRawText(html: string, name: string, from: number): number {
   const close = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
   close.lastIndex = from
