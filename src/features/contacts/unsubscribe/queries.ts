@@ -143,8 +143,8 @@ export function rejoinList(db: Db, { accountId, contactId }: ContactOf, listId: 
       delete from list_unsubscriptions
        where account_id = ${accountId} and contact_id = ${contactId} and list_id = ${listId}
       returning account_id, list_id, contact_id)
-    insert into list_members (account_id, list_id, contact_id, added_at)
-    select account_id, list_id, contact_id, ${at} from back
+    insert into list_members (account_id, list_id, contact_id, added_at, rejoined)
+    select account_id, list_id, contact_id, ${at}, true from back
     on conflict (account_id, list_id, contact_id) do nothing
     returning contact_id`,
   )

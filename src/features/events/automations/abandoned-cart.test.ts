@@ -203,6 +203,32 @@ describe('a cart', () => {
     assert.deepEqual(await subjects(key, 'c@example.com'), [])
   })
 
+  test('is free for another when its own is deleted', async () => {
+    const { key } = await withSender()
+    const id = await declare(key, {
+      name: 'Carts',
+      trigger_type: 'abandoned_cart',
+      steps: [step(60, 'First')],
+    })
+    const { body: first } = await leave(key, 'a@example.com')
+    assert.equal((await api('DELETE', `/api/v1/automations/${id}`, key)).status, 200)
+    const runs = (await api('GET', '/api/v1/automations/runs', key)).body.data
+    assert.deepEqual([runs[0].status, runs[0].reason], ['stopped', 'automation deleted'])
+    const { body: second } = await leave(key, 'a@example.com', { delay_minutes: 0 })
+    assert.notEqual(second.run_id, first.run_id)
+    await pass(1)
+    assert.deepEqual(await subjects(key, 'a@example.com'), ['You left something in your cart'])
+  })
+
+  test('is the same one after its person changed the address', async () => {
+    const { key } = await withSender()
+    await api('POST', '/v3/contacts', key, { email: 'old@example.com' })
+    const { body: first } = await leave(key, 'old@example.com')
+    await api('PUT', '/v3/contacts/old@example.com', key, { attributes: { EMAIL: 'new@example.com' } })
+    for (let n = 0; n < 2; n++) assert.equal((await leave(key, 'new@example.com')).body.run_id, first.run_id)
+    assert.equal((await api('GET', '/api/v1/automations/runs', key)).body.data.length, 1)
+  })
+
   test('is refused where the key may not send as a step is written, by its own sender or the default', async () => {
     const { accountId, key } = await withSender()
     const { key: narrow } = await app.makeKey({ senderDomains: ['allowed.example'] }, accountId)

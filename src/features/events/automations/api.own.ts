@@ -108,7 +108,8 @@ export const updateAutomationOwn = operation({
   summary: 'Change an automation, pause it, or let it go on',
   description:
     'What is not given stays. Runs under way keep their times and get the new contents; while it is paused they ' +
-    'wait and none begins but of carts, which wait too.',
+    'wait and none begins but of carts, which wait too. Trigger or steps given by a live key make it live; a test ' +
+    'key does not take that back.',
   params,
   body: AutomationChange,
   reply: Automation,

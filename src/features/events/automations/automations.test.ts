@@ -1,13 +1,30 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { row, text } from '../../../kernel/row.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { onEvent, openRunning, step } from '../fixtures/running.ts'
 
 const { app, api, declare } = await openRunning()
+const { db } = app.pools
+const Mode = row<{ mode: string }>({ mode: text })
 
 const post = (key: string, body: unknown) => api('POST', '/api/v1/automations', key, body)
 const welcome = onEvent('signed_up', step(0, 'Welcome'), step(1440.5, 'Tips'))
 
 describe('an automation', () => {
+  test('is live or in test mode as its contents were given, whoever renames it, and stays live', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const { key: testKey } = await app.makeKey({ mode: 'test' }, accountId)
+    const modeAfter = async (path: string, by: string, change: object) => {
+      assert.equal((await api('PUT', path, by, change)).status, 200)
+      return db.one(Mode, sql`select mode from automations where account_id = ${accountId}`)
+    }
+    const path = `/api/v1/automations/${await declare(testKey, onEvent('a', step(0, 'One')))}`
+    assert.deepEqual(await modeAfter(path, key, { name: 'Renamed' }), { mode: 'test' })
+    assert.deepEqual(await modeAfter(path, key, { steps: [step(0, 'Two')] }), { mode: 'live' })
+    assert.deepEqual(await modeAfter(path, testKey, { steps: [step(0, 'Three')] }), { mode: 'live' })
+  })
+
   test('is declared, read, changed, listed and deleted', async () => {
     const { key } = await app.makeAccount()
     const made = await post(key, welcome)

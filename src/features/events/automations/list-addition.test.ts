@@ -4,6 +4,7 @@ import { readId } from '../../../kernel/id.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { workImports } from '../../contacts/import/work-imports.ts'
+import { leaveList, rejoinList } from '../../contacts/unsubscribe/queries.ts'
 import { openRunning, step } from '../fixtures/running.ts'
 
 const { app, api, declare, needs, now, pass, subjects } = await openRunning()
@@ -52,6 +53,18 @@ test('whoever comes onto the list is welcomed once, by whatever way', async () =
   await api('PUT', `/api/v1/automations/${id}`, key, { status: 'paused' })
   await api('POST', '/v3/contacts', key, { email: 'paused@example.com', listIds: [listId] })
   assert.equal(await runCount(accountId), 32)
+})
+
+test('whoever left the list and comes back by the page of preferences is not welcomed again', async () => {
+  const { accountId, key, listId, welcome } = await withList()
+  await declare(key, welcome)
+  const { body } = await api('POST', '/v3/contacts', key, { email: 'a@example.com', listIds: [listId] })
+  const contact = { accountId, contactId: String(body.id) }
+  for (let n = 0; n < 2; n++) {
+    await leaveList(db, contact, String(listId), now())
+    assert.ok(await rejoinList(db, contact, String(listId), now()))
+  }
+  assert.equal(await runCount(accountId), 1)
 })
 
 test('whoever a test key puts on the list is welcomed in test mode', async () => {

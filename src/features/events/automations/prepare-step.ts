@@ -10,6 +10,7 @@ import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsu
 import { mirrorUrl } from '../../messages/mirror-link.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
+import { withoutComments } from '../../messages/tracking/scan-html.ts'
 import type { UsedTemplate } from '../../transactional/template-queries.ts'
 import { renderContent } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
@@ -149,7 +150,9 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
   const { subject, html = '' } = await renderContent(content, scope)
   return {
     subject,
-    html: html.includes(links.token) ? html : withFooter(html, links, languageOf(run.attributes)),
+    html: withoutComments(html).includes(links.token)
+      ? html
+      : withFooter(html, links, languageOf(run.attributes)),
   }
 }
 

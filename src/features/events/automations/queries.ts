@@ -109,14 +109,23 @@ export function insertAutomation(db: Db, { accountId, id, at }: Of, fields: Auto
   )
 }
 
-export function updateAutomation(db: Db, { accountId, id, at }: Of, fields: AutomationFields) {
+/** Whose messages they are follows who says what is sent; a test key does not take a live one off the air. */
+export function updateAutomation(
+  db: Db,
+  { accountId, id, at }: Of,
+  fields: AutomationFields,
+  isGivenAnew: boolean,
+) {
+  const isTaken = sql`${isGivenAnew}::bool and (mode = 'test' or ${fields.mode}::text = 'live')`
   return db.one(
     Automation,
     sql`
     update automations
        set name = ${fields.name}, trigger_type = ${fields.trigger_type}, event_name = ${fields.event_name},
            list_id = ${fields.list_id}, steps = ${JSON.stringify(fields.steps)}, offsets = ${fields.offsets},
-           status = ${fields.status}, key_id = ${fields.keyId}, mode = ${fields.mode}, updated_at = ${at}
+           status = ${fields.status}, updated_at = ${at},
+           key_id = case when ${isTaken} then ${fields.keyId} else key_id end,
+           mode = case when ${isTaken} then ${fields.mode} else mode end
      where account_id = ${accountId}
        and id = ${id}
     returning ${columns}`,

@@ -19,7 +19,28 @@ export function stopCarts(db: Db, { accountId, email, at, now }: Buyer) {
        and status in ('running', 'paused')`)
 }
 
-type EventRun = { id: string; contactId: string; name: string; properties: Record<string, unknown> }
+/** Why a run ended. */
+export const automationDeleted = 'automation deleted'
+
+type Ending = { accountId: string; automationId: string; reason: string }
+
+/** Of an automation that the caller has just deleted: those that are being decided on end by that. */
+export function endCartRuns(db: Db, { accountId, automationId, reason }: Ending, at: Date) {
+  return db.run(sql`
+    update automation_runs r
+       set status = 'stopped', reason = ${reason}, ended_at = ${at}
+      from (select id
+              from automation_runs
+             where account_id = ${accountId}
+               and automation_id = ${automationId}
+               and cart_id is not null
+               and status in ('running', 'paused')
+               for update skip locked) o
+     where r.account_id = ${accountId}
+       and r.id = o.id`)
+}
+
+type EventRun = { id: string; contactId: string; name: string }
 type Start = { accountId: string; mode: 'live' | 'test'; at: Date }
 
 /**
@@ -29,15 +50,15 @@ type Start = { accountId: string; mode: 'live' | 'test'; at: Date }
 export function startEventRuns(db: Db, { accountId, mode, at }: Start, events: EventRun[]) {
   return db.run(sql`
     insert into automation_runs
-      (account_id, automation_id, contact_id, email, event_id, context, schedule, due_at, key_id, mode, started_at,
+      (account_id, automation_id, contact_id, email, event_id, schedule, due_at, key_id, mode, started_at,
        status, reason, ended_at)
-    select a.account_id, a.id, c.id, c.email, e.id, e.properties, s.schedule, s.schedule[1], a.key_id,
+    select a.account_id, a.id, c.id, c.email, e.id, s.schedule, s.schedule[1], a.key_id,
            case when a.mode = 'test' then 'test' else ${mode} end, ${at}::timestamptz,
            case c.status when 'subscribed' then 'running' else 'stopped' end,
            case when c.status <> 'subscribed' then 'unsubscribed' end,
            case when c.status <> 'subscribed' then ${at}::timestamptz end
-      from json_to_recordset(${JSON.stringify(events)}::json)
-           as e (id uuid, "contactId" bigint, name text, properties jsonb)
+      from json_to_recordset(${JSON.stringify(events.map(({ id, contactId, name }) => ({ id, contactId, name })))}::json)
+           as e (id uuid, "contactId" bigint, name text)
       join automations a on a.account_id = ${accountId} and a.event_name = e.name
        and a.status = 'active' and a.trigger_type = 'custom_event'
       join contacts c on c.account_id = a.account_id and c.id = e."contactId"
@@ -73,8 +94,27 @@ export type NewCart = {
 
 const Cart = row<{ id: string; schedule: Date[] }>({ id: text, schedule: json() })
 
+/** A run goes on with the contact's address of today. */
+function followContact(db: Db, { accountId, contactId, email, cartId }: NewCart) {
+  return db.run(sql`
+    update automation_runs r
+       set email = ${email}
+     where account_id = ${accountId}
+       and contact_id = ${contactId}
+       and cart_id = ${cartId}
+       and email <> ${email}
+       and status in ('running', 'paused')
+       and not exists (select 1
+                         from automation_runs o
+                        where o.account_id = r.account_id
+                          and o.email = ${email}
+                          and o.cart_id = r.cart_id
+                          and o.status in ('running', 'paused'))`)
+}
+
 /** Of a cart whose run is under way the contents change; its times too, when they are given and it has not begun. */
-export function startCart(db: Db, cart: NewCart) {
+export async function startCart(db: Db, cart: NewCart) {
+  if (cart.contactId !== null) await followContact(db, cart)
   return db.one(
     Cart,
     sql`

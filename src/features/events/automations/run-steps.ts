@@ -14,6 +14,7 @@ import { storedTemplate } from '../../transactional/stored-template.ts'
 import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 import { prepareStep, type StepNeeds } from './prepare-step.ts'
 import type { Step } from './queries.ts'
+import { automationDeleted } from './run-queries.ts'
 import { scenarioSteps } from './scenario.ts'
 import { FileOnItsWay, openStepFiles, type StepFiles } from './step-files.ts'
 import {
@@ -152,7 +153,7 @@ function stepsOf(run: DueRun, automation: UsedAutomation | undefined): Step[] {
 }
 
 function endOf(run: DueRun, automation: UsedAutomation | undefined): End | undefined {
-  if (automation?.status === 'deleted') return ended('stopped', 'automation deleted')
+  if (automation?.status === 'deleted') return ended('stopped', automationDeleted)
   if (run.contact_status === 'unsubscribed') return ended('stopped', 'unsubscribed')
   if (automation?.list_id && run.left_list_ids.includes(automation.list_id))
     return ended('stopped', 'left the list')

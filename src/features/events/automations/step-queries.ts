@@ -81,13 +81,14 @@ export function claimRuns(db: Db, now: Date, { limit, without }: { limit: number
               limit s.share
                 for update skip locked) d
        limit ${limit})
-    select p.account_id, p.id, p.automation_id, p.email, p.context, p.schedule, p.next_step,
-           p.waits, p.key_id, p.mode, c.email as contact_email, c.status as contact_status, c.sms as contact_sms,
+    select p.account_id, p.id, p.automation_id, p.email, coalesce(p.context, v.properties, '{}') as context, p.schedule,
+           p.next_step, p.waits, p.key_id, p.mode, c.email as contact_email, c.status as contact_status, c.sms as contact_sms,
            c.attributes, c.consent_source,
            array(select u.list_id
                    from list_unsubscriptions u
                   where u.account_id = c.account_id and u.contact_id = c.id) as left_list_ids
       from picked p
+      left join custom_events v on v.account_id = p.account_id and v.id = p.event_id
       left join contacts c on c.account_id = p.account_id
        and c.id = coalesce(p.contact_id, (select x.id
                                             from contacts x

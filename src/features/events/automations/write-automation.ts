@@ -22,7 +22,7 @@ import {
   triggerTypes,
   updateAutomation,
 } from './queries.ts'
-import { resumeRuns } from './run-queries.ts'
+import { automationDeleted, endCartRuns, resumeRuns } from './run-queries.ts'
 
 const mostSteps = 50
 /** Each event, and each addition to a list, starts a run of all of them in the transaction that records it. */
@@ -85,10 +85,11 @@ export async function changeAutomation(ctx: Ctx, shownId: string, change: Automa
   const found = orUnknown(await withId(shownId, (id) => lockAutomation(ctx.db, accountId, id)))
   const body = { ...bodyOf(found, change), ...change }
   // What has been broken from outside since can still be paused and renamed; what is given anew is looked at.
-  if (isGivenAnew(change) || body.status === 'active') await refuseBadBody(ctx, body)
+  const isAnew = isGivenAnew(change)
+  if (isAnew || body.status === 'active') await refuseBadBody(ctx, body)
   const wanted = fieldsOf(ctx, body)
-  if (found.status !== 'active' || isGivenAnew(change)) await refuseTooMany(ctx, found.id, wanted)
-  const changed = await updateAutomation(ctx.db, { accountId, id: found.id, at: ctx.now }, wanted)
+  if (found.status !== 'active' || isAnew) await refuseTooMany(ctx, found.id, wanted)
+  const changed = await updateAutomation(ctx.db, { accountId, id: found.id, at: ctx.now }, wanted, isAnew)
   if (wanted.status === 'active') await letRunsGoOn(ctx, found.id)
   return changed
 }
@@ -101,12 +102,13 @@ async function letRunsGoOn({ db, caller: { accountId }, now }: Ctx, id: string):
 const isGivenAnew = ({ trigger_type, event_name, list_id, steps }: AutomationChange) =>
   [trigger_type, event_name, list_id, steps].some((given) => given !== undefined)
 
-/** Its runs end when their turn comes. */
+/** Its runs end when their turn comes, those of carts at once: their carts are free for the reminders of another. */
 export async function removeAutomation(ctx: Ctx, shownId: string): Promise<void> {
   const { accountId } = ctx.caller
   const gone = await withId(shownId, async (id) => {
     if ((await deleteAutomation(ctx.db, { accountId, id, at: ctx.now })) === 0) return undefined
     await letRunsGoOn(ctx, id)
+    await endCartRuns(ctx.db, { accountId, automationId: id, reason: automationDeleted }, ctx.now)
     return id
   })
   orUnknown(gone)
