@@ -5,6 +5,7 @@ import { type Delivery, startDelivery } from '../features/messages/deliver.ts'
 import { dkimKeyFinder } from '../features/messages/dkim-keys.ts'
 import { lanes } from '../features/messages/model.ts'
 import { linkFiller } from '../features/messages/recipient-links.ts'
+import { foreignDomains } from '../features/messages/senders/foreign-domain.ts'
 import type { TrackingKeys } from '../features/messages/tracking/tokens.ts'
 import { trackingOf } from '../features/messages/tracking/track-message.ts'
 import type { Db } from '../kernel/db.ts'
@@ -42,6 +43,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     retryFactor: config.retryFactor,
     leaseSeconds: config.leaseSeconds,
     findDkimKeys: dkimKeyFinder({ db, secretKeys }),
+    isForeign: foreignDomains(db),
     secretKeys,
     trackingOf: (due) => trackingOf({ keys: trackingKeys, baseUrl }, due),
     fillIn: linkFiller({ unsubscribeKeys, baseUrl }),

@@ -4,6 +4,7 @@ import type { Transport } from '../../kernel/ports.ts'
 import { SealFault } from '../../kernel/seal.ts'
 import { isPassing } from '../../kernel/surely.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
+import type { IsForeign } from './senders/foreign-domain.ts'
 import type { CampaignMail, HandedOver } from './settle.ts'
 import { actOf, simulatedOutcome } from './simulator.ts'
 import { isTemplateFault } from './templates/fault.ts'
@@ -13,6 +14,8 @@ export type HandOverNeeds = ComposeNeeds & {
   transport: Transport
   /** For keys in test mode and for the simulator's addresses. */
   capture: Transport
+  /** Asked where the upstream signs. */
+  isForeign?: IsForeign
   /** Absent where no campaign is sent. */
   campaigns?: CampaignMail
 }
@@ -39,6 +42,10 @@ const unready = (message: string): HandedOver['outcome'] => ({
 })
 
 const marketingRefused = 'the upstream takes transactional mail only: marketing mail needs another transport'
+
+const foreign = (email: string) =>
+  `the upstream signs for the domain of ${email}, which is not this account's: declare and verify it, or prove the ` +
+  'address as a sender'
 
 type Composed = Buffer | HandedOver['outcome']
 
@@ -74,6 +81,12 @@ export async function compose(needs: HandOverNeeds, due: Due): Promise<Composed>
   return write(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
 }
 
+/** The service's own messages, which hold a secret, may come from its public name. */
+async function isForeign({ isForeign }: HandOverNeeds, due: Due): Promise<boolean> {
+  const { account_id: accountId, sender: email, parts } = due
+  return parts?.sealed === undefined && (await isForeign?.({ accountId, email })) === true
+}
+
 /** A campaign is stopped as a whole; what an automation sent waits by itself. */
 async function forbid({ campaigns }: HandOverNeeds, due: Due): Promise<Composed> {
   if (due.campaign_id === null) return unready(marketingRefused)
@@ -82,6 +95,7 @@ async function forbid({ campaigns }: HandOverNeeds, due: Due): Promise<Composed>
 }
 
 async function write(needs: HandOverNeeds, due: Due, transport: Transport): Promise<Composed> {
+  if (transport.signs && (await isForeign(needs, due))) return unready(foreign(due.sender))
   if (due.campaign_id === null) return composeDue(needs, due, transport)
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
   const written = await needs.campaigns.write(due)

@@ -8,6 +8,7 @@ import { sql } from '../../kernel/sql.ts'
 import type { FindDkimKeys } from './compose-message.ts'
 import { deliverThrough } from './fixtures/engine.ts'
 import { nextTry } from './model.ts'
+import { foreignDomains } from './senders/foreign-domain.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
@@ -53,6 +54,37 @@ const reaches = (id: string, status: string) =>
     const message = await read(id)
     return message.status === status && message
   }, `${id} to be ${status}`)
+
+describe('an upstream that signs', () => {
+  const verify = (accountId: string, domain: string) =>
+    db.run(sql`
+      insert into domains (account_id, domain, token, status, next_check_at, created_at)
+      values (${accountId}, ${domain}, 'token', 'verified', now(), now())`)
+
+  test('gets nothing from an account on a domain that is verified for another one alone', async () => {
+    const other = await app.makeAccount()
+    await verify(other.accountId, 'theirs.example')
+    await verify(other.accountId, 'both.example')
+    await verify(app.accountId, 'both.example')
+    await db.run(sql`
+      insert into senders (account_id, name, email, proven_at, created_at)
+      values (${app.accountId}, 'Me', 'me@theirs.example', now(), now())`)
+    const transport = upstream(() => taken)
+    const stop = deliverThrough({ db, transport, isForeign: foreignDomains(db), retryFactor: 0.0005 })
+    const foreign = ['CEO@Theirs.example', 'ceo@mail.theirs.example']
+    const held = await Promise.all(foreign.map((from) => send('held@example.com', from)))
+    for (const from of ['a@both.example', 'a@mail.both.example', 'Me@theirs.example', 'a@nobodys.example'])
+      await reaches(await send('taken@example.com', from), 'sent')
+    for (const id of held) {
+      const { held_reason } = await reaches(id, 'held')
+      assert.match(held_reason, /signs for the domain of .*theirs.example, which is not this account's/)
+    }
+    assert.ok(transport.asked.every((to) => to === 'taken@example.com'))
+    await verify(app.accountId, 'theirs.example')
+    for (const id of held) await reaches(id, 'sent')
+    await stop()
+  })
+})
 
 describe('an upstream that takes nobody’s mail', () => {
   test('holds a message with the reason and lets it go by itself when it is repaired', async () => {

@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
-import { bool, row, text } from '../../../kernel/row.ts'
+import { bool, int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 
 export type SenderRef = { accountId: string; email: string }
@@ -17,6 +17,32 @@ export function findProven(db: Db, refs: SenderRef[]) {
            as asked (account_id, email)
         on s.account_id = asked.account_id and lower(s.email) = asked.email
      where s.proven_at is not null`,
+  )
+}
+
+/** With its domain and those above it. */
+export type NamedRef = SenderRef & { names: string[] }
+
+const Place = row<{ n: number }>({ n: int })
+
+/** Which of these, by their places, are on a domain of others and on none of their own account. */
+export function findForeign(db: Db, refs: NamedRef[]) {
+  return db.many(
+    Place,
+    sql`
+    select r.n
+      from json_to_recordset(${JSON.stringify(refs.map((ref, n) => ({ ...ref, n })))}::json)
+           as r (n int, "accountId" bigint, email text, names text[])
+     where exists (select 1
+                     from domains d
+                    where d.domain = any(r.names) and d.status = 'verified' and d.account_id <> r."accountId")
+       and not exists (select 1
+                         from domains d
+                        where d.domain = any(r.names) and d.status = 'verified' and d.account_id = r."accountId")
+       and not exists (select 1
+                         from senders s
+                        where s.account_id = r."accountId" and lower(s.email) = r.email
+                          and s.proven_at is not null)`,
   )
 }
 
