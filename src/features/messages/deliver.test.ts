@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { readId } from '../../kernel/id.ts'
 import { sql } from '../../kernel/sql.ts'
+import { loadDue } from './delivery-queries.ts'
 import { sendingWith } from './fixtures/sending.ts'
 
 const app = await makeApp({
@@ -11,6 +13,7 @@ const app = await makeApp({
 })
 
 const { send, settled, sendTo } = sendingWith(app)
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
 describe('a message', () => {
   test('is accepted, captured, delivered, and can be read back', async () => {
@@ -55,6 +58,25 @@ describe('a message', () => {
     await settled(body.id, ['delivered'])
     const { body: sandbox } = await app.call('GET', '/api/v1/sandbox/messages?to=bo@example.com')
     assert.deepEqual([sandbox.data[0].subject, sandbox.data[0].html.trim()], ['Hi B<o>', '<p>B&lt;o&gt;</p>'])
+  })
+
+  test('that is large is read when its turn comes, not with all that wait', async () => {
+    const text = randomBytes(50_000).toString('base64')
+    const { body } = await send({ to: 'large@example.com', text, scheduled_at: inAnHour() })
+    const light = await send({ to: 'light@example.com', text: 'Hi.', scheduled_at: inAnHour() })
+    const ids = [body.id, light.body.id].map((id) => readId('msg', id) ?? '')
+    const found = await loadDue(app.pools.db, ids)
+    const shown = found.map(({ is_heavy, parts }) => [is_heavy, parts?.text?.length])
+    assert.deepEqual(shown.sort(), [
+      [false, 3],
+      [true, undefined],
+    ])
+    await app.pools.db.run(
+      sql`update delivery_queue set due_at = now() where message_id = any(${ids}::uuid[])`,
+    )
+    await settled(body.id, ['delivered'])
+    const { body: sandbox } = await app.call('GET', '/api/v1/sandbox/messages?to=large@example.com')
+    assert.equal(sandbox.data[0].text.replace(/\s/g, ''), text)
   })
 
   test('that is scheduled waits for its time', async () => {

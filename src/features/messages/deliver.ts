@@ -222,7 +222,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
 function composingAhead(needs: LaneNeeds) {
   return openAhead((due: Due) => compose(needs, due), {
-    isLight: ({ attachments }) => attachments === 0,
+    isLight: ({ attachments, is_heavy }) => attachments === 0 && !is_heavy,
     // Where the upstream signs there is little to do, and where it sets the pace there is time.
     most: needs.pace || needs.transport.signs ? 0 : needs.transport.concurrency,
   })

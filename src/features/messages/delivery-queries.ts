@@ -19,6 +19,8 @@ export type DueRow = {
   message_id: string
   /** The time it was to leave: that of acceptance, the scheduled one, or that of its turn in a campaign. */
   due_from: Date
+  /** Its body is not here yet: those that wait together would fill the memory. */
+  is_heavy: boolean
   parts: Parts | null
   raw: Buffer | null
   track: { opens?: boolean; clicks?: boolean }
@@ -47,6 +49,7 @@ const Due = row<DueRow>({
   subject: text,
   message_id: text,
   due_from: time,
+  is_heavy: bool,
   parts: json(),
   raw: maybe(bytes),
   track: json(),
@@ -59,6 +62,9 @@ const Due = row<DueRow>({
   attributes: json(),
   settings: json(),
 })
+
+// As it is stored, compressed; asked without reading the body.
+const isHeavy = sql`coalesce(pg_column_size(b.raw), 0) + coalesce(pg_column_size(b.parts), 0) > 16384`
 
 /** Of a campaign's recipient: all lists, or the one that brought them. */
 const whetherTheyLeft = sql`
@@ -80,7 +86,9 @@ export function loadDue(db: Db, ids: string[]) {
     sql`
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
-           coalesce(m.scheduled_at, m.created_at) as due_from, b.parts, b.raw, coalesce(b.track, '{}') as track,
+           coalesce(m.scheduled_at, m.created_at) as due_from, coalesce(b.track, '{}') as track,
+           ${isHeavy} as is_heavy, case when not ${isHeavy} then b.parts end as parts,
+           case when not ${isHeavy} then b.raw end as raw,
            coalesce(s.reason, e.reason,
                     (select ${blockedDomain}::text
                        from blocked_domains d
@@ -111,6 +119,20 @@ export function loadDue(db: Db, ids: string[]) {
       left join contacts c on c.account_id = m.account_id and c.email = m.recipient
      where m.id = any(${ids}::uuid[])
        and (b.message_id is not null or m.campaign_id is not null)`,
+  )
+}
+
+type BodyRow = Pick<DueRow, 'parts' | 'raw'>
+
+const Body = row<BodyRow>({ parts: json(), raw: maybe(bytes) })
+
+/** Nothing when the message is gone by now. */
+export function loadBody(db: Db, messageId: string) {
+  return db.maybe(
+    Body,
+    sql`
+    -- all accounts: the worker serves them all
+    select parts, raw from message_bodies where message_id = ${messageId}`,
   )
 }
 
