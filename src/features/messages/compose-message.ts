@@ -57,7 +57,8 @@ async function composeParts(needs: ComposeNeeds, due: DueRow, content: Content):
   const { parts: given, subject, files, sheets } = content
   if (!given) throw new Error(`message ${due.id} has no body`)
   const parts = given.sealed === undefined ? given : await withSecret(needs, due.id, given)
-  const stored = files ?? (due.attachments > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : [])
+  const stored =
+    files ?? (due.attached_size > 0 ? await loadAttachments(needs.db, due.account_id, due.id) : [])
   return composeMail({
     from: parts.from,
     to: parts.to,

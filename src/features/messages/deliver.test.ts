@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { readId } from '../../kernel/id.ts'
 import { sql } from '../../kernel/sql.ts'
-import { loadDue } from './delivery-queries.ts'
+import { isBodyApart, loadDue } from './delivery-queries.ts'
 import { sendingWith } from './fixtures/sending.ts'
 
 const app = await makeApp({
@@ -66,7 +66,7 @@ describe('a message', () => {
     const light = await send({ to: 'light@example.com', text: 'Hi.', scheduled_at: inAnHour() })
     const ids = [body.id, light.body.id].map((id) => readId('msg', id) ?? '')
     const found = await loadDue(app.pools.db, ids)
-    const shown = found.map(({ is_heavy, parts }) => [is_heavy, parts?.text?.length])
+    const shown = found.map((due) => [isBodyApart(due), due.parts?.text?.length])
     assert.deepEqual(shown.sort(), [
       [false, 3],
       [true, undefined],

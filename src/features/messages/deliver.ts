@@ -8,11 +8,12 @@ import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { isPassing } from '../../kernel/surely.ts'
 import { claimDue, releaseClaims } from './claim-queries.ts'
 import { openAhead } from './compose-ahead.ts'
-import { leaveQueue, loadDue } from './delivery-queries.ts'
+import { isBodyApart, leaveQueue, loadDue } from './delivery-queries.ts'
 import { compose, goesUpstream, type HandOverNeeds, handOver } from './hand-over.ts'
 import { openLeases } from './leases.ts'
 import { lanes, type Stream } from './model.ts'
 import { type HandedOver, settle } from './settle.ts'
+import { openTurns } from './turns.ts'
 import { openPace, type Pace } from './upstream-rate.ts'
 import { openUpstreamState } from './upstream-state.ts'
 
@@ -37,12 +38,17 @@ const shortestPauseMs = 1_000
 const longestPauseMs = 30_000
 const batch = 200
 const settleWaitMs = 10
+// A large message is in memory several times on its way.
+const largeAtOnce = 4
+const mostSmall = 1024 * 1024
+
+const isLarge = ({ body_size, attached_size }: Due) => body_size + attached_size > mostSmall
 
 type Due = HandedOver['due'] & { leaseEnds: number }
 
 export function startDelivery(needs: DeliveryNeeds): Delivery {
   const pace = needs.transport.perSecond && openPace(needs)
-  const shared = { ...needs, pace, tellState: openUpstreamState(needs) }
+  const shared = { ...needs, pace, tellState: openUpstreamState(needs), largeInTurn: openTurns(largeAtOnce) }
   const running = (Object.keys(lanes) as Stream[]).map((stream) => startLane(shared, lanes[stream]))
   return {
     wake() {
@@ -58,6 +64,7 @@ export function startDelivery(needs: DeliveryNeeds): Delivery {
 
 type LaneNeeds = DeliveryNeeds & {
   pace: Pace | undefined
+  largeInTurn: ReturnType<typeof openTurns>
   tellState: (id: string, outcome: HandedOver['outcome']) => void
 }
 
@@ -167,11 +174,16 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   }
 
   async function send(due: Due): Promise<void> {
+    const outcome = await (isLarge(due) ? needs.largeInTurn(() => passOn(due)) : passOn(due))
+    if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
+    await record({ due, outcome, eventId: newUuid() })
+  }
+
+  async function passOn(due: Due): Promise<HandedOver['outcome']> {
     const raw = await composed.take(due)
     const outcome = await handOver(needs, due, raw)
     if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
-    if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
-    await record({ due, outcome, eventId: newUuid() })
+    return outcome
   }
 
   /** One refusal of this kind stands for all: the rest of the queue need not hear it too. */
@@ -222,7 +234,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
 function composingAhead(needs: LaneNeeds) {
   return openAhead((due: Due) => compose(needs, due), {
-    isLight: ({ attachments, is_heavy }) => attachments === 0 && !is_heavy,
+    isLight: (due) => due.attached_size === 0 && !isBodyApart(due),
     // Where the upstream signs there is little to do, and where it sets the pace there is time.
     most: needs.pace || needs.transport.signs ? 0 : needs.transport.concurrency,
   })

@@ -19,15 +19,16 @@ export type DueRow = {
   message_id: string
   /** The time it was to leave: that of acceptance, the scheduled one, or that of its turn in a campaign. */
   due_from: Date
-  /** Its body is not here yet: those that wait together would fill the memory. */
-  is_heavy: boolean
+  /** Octets of its body and of its attachments, as they are stored. */
+  body_size: number
+  attached_size: number
+  /** A large body is not here: those that wait together would fill the memory. */
   parts: Parts | null
   raw: Buffer | null
   track: { opens?: boolean; clicks?: boolean }
   suppressed: string | null
   /** What the recipient said about being tracked; null when nobody asked. */
   tracking_consent: boolean | null
-  attachments: number
   /** One of a campaign has no body of its own: it is made from the campaign and what follows. */
   campaign_id: string | null
   list_id: string | null
@@ -49,13 +50,13 @@ const Due = row<DueRow>({
   subject: text,
   message_id: text,
   due_from: time,
-  is_heavy: bool,
+  body_size: int,
+  attached_size: int,
   parts: json(),
   raw: maybe(bytes),
   track: json(),
   suppressed: maybe(text),
   tracking_consent: maybe(bool),
-  attachments: int,
   campaign_id: maybe(text),
   list_id: maybe(text),
   variant: maybe(text),
@@ -63,8 +64,13 @@ const Due = row<DueRow>({
   settings: json(),
 })
 
-// As it is stored, compressed; asked without reading the body.
-const isHeavy = sql`coalesce(pg_column_size(b.raw), 0) + coalesce(pg_column_size(b.parts), 0) > 16384`
+const mostLoaded = 16_384
+
+export const isBodyApart = ({ body_size }: DueRow) => body_size > mostLoaded
+
+// Asked without reading the body.
+const bodySize = sql`(coalesce(pg_column_size(b.raw), 0) + coalesce(pg_column_size(b.parts), 0))`
+const ifLight = sql`case when ${bodySize} <= ${mostLoaded} then`
 
 /** Of a campaign's recipient: all lists, or the one that brought them. */
 const whetherTheyLeft = sql`
@@ -87,8 +93,7 @@ export function loadDue(db: Db, ids: string[]) {
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
            coalesce(m.scheduled_at, m.created_at) as due_from, coalesce(b.track, '{}') as track,
-           ${isHeavy} as is_heavy, case when not ${isHeavy} then b.parts end as parts,
-           case when not ${isHeavy} then b.raw end as raw,
+           ${bodySize} as body_size, ${ifLight} b.parts end as parts, ${ifLight} b.raw end as raw,
            coalesce(s.reason, e.reason,
                     (select ${blockedDomain}::text
                        from blocked_domains d
@@ -99,7 +104,9 @@ export function loadDue(db: Db, ids: string[]) {
                         and x.email = m.recipient and x.sender = lower(m.sender)),
                     ${whetherTheyLeft}) as suppressed,
            c.tracking_consent,
-           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments,
+           (select coalesce(sum(pg_column_size(a.content)), 0)::int
+              from message_attachments a
+             where a.message_id = m.id) as attached_size,
            m.campaign_id, m.list_id, m.variant,
            case when m.campaign_id is null then null
                 when c.sms is null then c.attributes

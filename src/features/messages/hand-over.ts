@@ -4,7 +4,7 @@ import type { Transport } from '../../kernel/ports.ts'
 import { SealFault } from '../../kernel/seal.ts'
 import { isPassing } from '../../kernel/surely.ts'
 import { type ComposeNeeds, composeDue } from './compose-message.ts'
-import { loadBody } from './delivery-queries.ts'
+import { isBodyApart, loadBody } from './delivery-queries.ts'
 import type { IsForeign } from './senders/foreign-domain.ts'
 import type { CampaignMail, HandedOver } from './settle.ts'
 import { actOf, simulatedOutcome } from './simulator.ts'
@@ -97,7 +97,7 @@ async function forbid({ campaigns }: HandOverNeeds, due: Due): Promise<Composed>
 
 async function write(needs: HandOverNeeds, due: Due, transport: Transport): Promise<Composed> {
   if (transport.signs && (await isForeign(needs, due))) return unready(foreign(due.sender))
-  if (due.is_heavy) Object.assign(due, await loadBody(needs.db, due.id))
+  if (isBodyApart(due)) Object.assign(due, await loadBody(needs.db, due.id))
   if (due.campaign_id === null) return composeDue(needs, due, transport)
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)
   const written = await needs.campaigns.write(due)
