@@ -158,27 +158,6 @@ describe('the moves of a campaign', () => {
     assert.equal((await shown(key, made)).status, 'queued')
   })
 
-  test('a scheduled one stays of the key that scheduled it, live or in test mode', async () => {
-    const { accountId, key, id, post } = await ready()
-    const inTest = await app.makeKey({ mode: 'test' }, accountId)
-    const rename = (by: string) => call(by, 'PUT', `${base}/${id}`, { name: 'Renamed' })
-    await call(inTest.key, 'POST', `${base}/${id}/schedule`, { scheduledAt: inAnHour })
-    assert.equal((await rename(key)).status, 204)
-    const { mode, key_id } = await stored(id)
-    assert.deepEqual([mode, key_id], ['test', inTest.id])
-    await post('schedule', { scheduledAt: inAnHour })
-    assert.equal((await rename(inTest.key)).status, 204)
-    assert.equal((await stored(id)).mode, 'live')
-  })
-
-  test('the copy of one with a long name has a whole one', async () => {
-    const { key, listId } = await shop()
-    const id = await create(key, { name: `${'x'.repeat(246)}😀yy`, recipients: { listIds: [listId] } })
-    assert.equal((await call(key, 'PUT', `${base}/${id}/status`, { status: 'replicate' })).status, 204)
-    const { body } = await call(key, 'GET', `${base}?status=draft`)
-    assert.equal(body.campaigns[0].name, `Copy of ${'x'.repeat(246)}`)
-  })
-
   test('archive and back, and a copy', async () => {
     const { accountId, key, id, status } = await ready()
     await put(id, 'sent')

@@ -63,7 +63,7 @@ export async function changeCampaign(ctx: Ctx, id: number, body: CampaignBody): 
   await updateCampaign(ctx.db, refOf(ctx, id), fields, ctx.now)
   const at = given(body.scheduledAt)
   if (at !== undefined) await scheduleAt(ctx, await holdCampaign(ctx, id), at)
-  // What is to go by itself must stay fit to go; it goes for the key that scheduled it, or nowhere for one in test mode.
+  // What is to go by itself must stay fit to go; key and mode stay those that it was scheduled with.
   else if (found.status === 'queued')
     await refuseUnfitAt(ctx, await holdCampaign(ctx, id), found.scheduled_at?.toISOString())
 }

@@ -174,16 +174,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
   }
 
   async function send(due: Due): Promise<void> {
-    const outcome = await (isLarge(due) ? needs.largeInTurn(() => passOn(due)) : passOn(due))
+    const goOn = () => passOn(needs, composed, due)
+    const outcome = await (isLarge(due) ? needs.largeInTurn(goOn) : goOn())
     if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
-  }
-
-  async function passOn(due: Due): Promise<HandedOver['outcome']> {
-    const raw = await composed.take(due)
-    const outcome = await handOver(needs, due, raw)
-    if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
-    return outcome
   }
 
   /** One refusal of this kind stands for all: the rest of the queue need not hear it too. */
@@ -230,6 +224,13 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       await giveBack()
     },
   }
+}
+
+async function passOn(needs: LaneNeeds, composed: ReturnType<typeof composingAhead>, due: Due) {
+  const raw = await composed.take(due)
+  const outcome = await handOver(needs, due, raw)
+  if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
+  return outcome
 }
 
 function composingAhead(needs: LaneNeeds) {

@@ -70,6 +70,8 @@ export const isBodyApart = ({ body_size }: DueRow) => body_size > mostLoaded
 
 // Asked without reading the body.
 const bodySize = sql`(coalesce(pg_column_size(b.raw), 0) + coalesce(pg_column_size(b.parts), 0))`
+const attachedSize = sql`
+  (select coalesce(sum(pg_column_size(a.content)), 0)::int from message_attachments a where a.message_id = m.id)`
 const ifLight = sql`case when ${bodySize} <= ${mostLoaded} then`
 
 /** Of a campaign's recipient: all lists, or the one that brought them. */
@@ -104,9 +106,7 @@ export function loadDue(db: Db, ids: string[]) {
                         and x.email = m.recipient and x.sender = lower(m.sender)),
                     ${whetherTheyLeft}) as suppressed,
            c.tracking_consent,
-           (select coalesce(sum(pg_column_size(a.content)), 0)::int
-              from message_attachments a
-             where a.message_id = m.id) as attached_size,
+           ${attachedSize} as attached_size,
            m.campaign_id, m.list_id, m.variant,
            case when m.campaign_id is null then null
                 when c.sms is null then c.attributes

@@ -48,6 +48,7 @@ type Start = { accountId: string; mode: 'live' | 'test'; at: Date }
  * who is unsubscribed the run ends where it begins, so that there is a trace of it.
  */
 export function startEventRuns(db: Db, { accountId, mode, at }: Start, events: EventRun[]) {
+  const named = events.map(({ id, contactId, name }) => ({ id, contactId, name }))
   return db.run(sql`
     insert into automation_runs
       (account_id, automation_id, contact_id, email, event_id, schedule, due_at, key_id, mode, started_at,
@@ -57,7 +58,7 @@ export function startEventRuns(db: Db, { accountId, mode, at }: Start, events: E
            case c.status when 'subscribed' then 'running' else 'stopped' end,
            case when c.status <> 'subscribed' then 'unsubscribed' end,
            case when c.status <> 'subscribed' then ${at}::timestamptz end
-      from json_to_recordset(${JSON.stringify(events.map(({ id, contactId, name }) => ({ id, contactId, name })))}::json)
+      from json_to_recordset(${JSON.stringify(named)}::json)
            as e (id uuid, "contactId" bigint, name text)
       join automations a on a.account_id = ${accountId} and a.event_name = e.name
        and a.status = 'active' and a.trigger_type = 'custom_event'
