@@ -71,7 +71,9 @@ export const isBodyApart = ({ body_size }: DueRow) => body_size > mostLoaded
 // Asked without reading the body.
 const bodySize = sql`(coalesce(pg_column_size(b.raw), 0) + coalesce(pg_column_size(b.parts), 0))`
 const attachedSize = sql`
-  (select coalesce(sum(pg_column_size(a.content)), 0)::int from message_attachments a where a.message_id = m.id)`
+  (select coalesce(sum(pg_column_size(a.content)), 0)::int
+     from message_attachments a
+    where a.account_id = m.account_id and a.message_id = m.id)`
 const ifLight = sql`case when ${bodySize} <= ${mostLoaded} then`
 
 /** Of a campaign's recipient: all lists, or the one that brought them. */

@@ -7,11 +7,13 @@ import { onEvent, openRunning, step } from '../fixtures/running.ts'
 let isThere = false
 let asked = 0
 let slow: Promise<void> | undefined
-const { app, api, declare, happened, move, pass, subjects } = await openRunning(async () => {
-  asked++
-  await slow
-  if (isThere) return Buffer.from('the guide')
-  throw new Error('it answered 503')
+const { app, api, declare, happened, move, pass, subjects } = await openRunning({
+  fetchAttachment: async () => {
+    asked++
+    await slow
+    if (isThere) return Buffer.from('the guide')
+    throw new Error('it answered 503')
+  },
 })
 const { key, accountId } = app
 

@@ -82,8 +82,8 @@ export function claimRuns(db: Db, now: Date, { limit, without }: { limit: number
                 for update skip locked) d
        limit ${limit})
     select p.account_id, p.id, p.automation_id, p.email, coalesce(p.context, v.properties, '{}') as context,
-           p.schedule, p.next_step, p.waits, p.key_id, p.mode, c.email as contact_email, c.status as contact_status, c.sms as contact_sms,
-           c.attributes, c.consent_source,
+           p.schedule, p.next_step, p.waits, p.key_id, p.mode, c.email as contact_email,
+           c.status as contact_status, c.sms as contact_sms, c.attributes, c.consent_source,
            array(select u.list_id
                    from list_unsubscriptions u
                   where u.account_id = c.account_id and u.contact_id = c.id) as left_list_ids
