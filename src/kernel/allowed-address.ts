@@ -4,8 +4,9 @@ import ipaddr from 'ipaddr.js'
 // Carrier-grade NAT (100.64.0.0/10) is also where overlay networks of the operator's own live.
 const privateRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat'])
 
-// Metadata services of clouds that sit in private ranges; link-local ones are never allowed anyway.
-const metadata = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200'])
+// Metadata services of clouds that sit in private ranges, and Azure's in a public one; link-local ones are never
+// allowed anyway.
+const metadata = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16'])
 
 // What IANA has given out as global unicast. Outside of it ipaddr.js answers «unicast» for forms such as
 // ::127.0.0.1, which some systems still route to the address inside.

@@ -19,7 +19,7 @@ import {
 } from './delivery-queries.ts'
 import { payloadWordOf } from './events.ts'
 import { deliveryId } from './payload.ts'
-import type { WebhookRow } from './queries.ts'
+import { liftPause, type WebhookRow } from './queries.ts'
 import { sampleOf } from './sample.ts'
 import { readWebhook } from './write-webhook.ts'
 
@@ -102,6 +102,7 @@ export const replayDeliveryV3 = operation({
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id }
   const again = uuid && (await replayDelivery(ctx.db, { ...ref, id: uuid, ...soon(ctx, webhook) }))
   if (!again) throw notFound({ message: 'Delivery does not exist', param: 'deliveryId' })
+  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id })
   return { id: shown }
 })
 
@@ -131,6 +132,7 @@ export const testWebhookV3 = operation({
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id, id: deliveryUuid }
   const sample = sampleOf({ ...ref, type: webhook.type, event, timezone, at: ctx.now })
   await insertDelivery(ctx.db, { ...ref, event, ...sample, ...soon(ctx, webhook) })
+  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id })
   return { id: deliveryId(deliveryUuid) }
 })
 

@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import { raiseNotice } from '../accounts/notices/notices.ts'
 import type { Outcome } from './call.ts'
 import { type Ended, endTurns } from './health-queries.ts'
-import { dropQueued, type TurnRow } from './queue-queries.ts'
+import { dropQueued, putOffQueued, type TurnRow } from './queue-queries.ts'
 import type { Sent } from './turn.ts'
 
 export type EndedTurn = { turn: TurnRow; sent: Sent }
@@ -13,9 +13,11 @@ type Needs = { db: Db; now: () => Date; retryFactor: number }
 export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<undefined[]> {
   const at = needs.now()
   const dropped = ended.flatMap(({ sent }) => sent.dropped)
+  const putOff = ended.flatMap((one) => one.sent.putOff)
   const health = ended.map((one) => healthAfter(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (dropped.length > 0) await dropQueued(tx, dropped)
+    if (putOff.length > 0) await putOffQueued(tx, putOff)
     for (const { id, reason } of await endTurns(tx, health)) {
       const off = ended.find(({ turn }) => turn.id === id)
       if (off) await tell(tx, off, reason, at)

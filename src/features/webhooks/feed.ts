@@ -7,6 +7,8 @@ export type Feed = {
   next(): Promise<QueuedRow | undefined>
   /** What follows it may be told. */
   done(one: QueuedRow): void
+  /** What follows one that is not done. */
+  behind(one: QueuedRow): QueuedRow[]
   /** No more is fetched. */
   close(): void
   /** Throws what fetching came to. */
@@ -68,6 +70,7 @@ export function openFeed({ first, more }: Source): Feed {
       if (next) ready.unshift(next)
       else following.delete(nameOf(one))
     },
+    behind: (one) => following.get(nameOf(one)) ?? [],
     close() {
       isClosed = true
     },

@@ -15,6 +15,8 @@ export type WebhookRow = {
   modified_at: Date
   disabled_at: Date | null
   disabled_reason: string | null
+  /** The receiver asked to be left alone until then. */
+  paused_until: Date | null
 }
 
 const Webhook = row<WebhookRow>({
@@ -29,10 +31,11 @@ const Webhook = row<WebhookRow>({
   modified_at: time,
   disabled_at: maybe(time),
   disabled_reason: maybe(text),
+  paused_until: maybe(time),
 })
 
 const columns = sql`id, type, url, description, events, batched, sealed, created_at, modified_at, disabled_at,
-  disabled_reason`
+  disabled_reason, paused_until`
 
 type Ref = { accountId: string; id: string }
 
@@ -97,7 +100,7 @@ export function insertWebhook(db: Db, { accountId, id }: Ref, one: WebhookFields
             ${one.batched}, ${one.sealed}, ${at}, ${at})`)
 }
 
-/** A change switches it on again, and what waits is tried at once. */
+/** A change switches it on again. */
 export function updateWebhook(db: Db, { accountId, id }: Ref, one: WebhookFields, at: Date) {
   return db.run(sql`
     update webhooks
@@ -106,6 +109,29 @@ export function updateWebhook(db: Db, { accountId, id }: Ref, one: WebhookFields
            disabled_reason = null, failing_since = null, in_trouble = false, paused_until = null
      where account_id = ${accountId}
        and id = ${id}`)
+}
+
+/** What waits for its next try is due at once, those that waited longest first. */
+export function hurryQueued(db: Db, { accountId, id }: Ref, { at, limit }: { at: Date; limit: number }) {
+  return db.run(sql`
+    update webhook_queue q
+       set due_at = ${at}
+      from (select webhook_id, id
+              from webhook_queue
+             where account_id = ${accountId} and webhook_id = ${id} and due_at > ${at}
+             order by due_at, id
+             limit ${limit}) p
+     where q.account_id = ${accountId}
+       and q.webhook_id = p.webhook_id
+       and q.id = p.id`)
+}
+
+/** Whoever asks for a call now asks for it in spite of what the receiver asked for. */
+export function liftPause(db: Db, { accountId, id }: Ref) {
+  return db.run(sql`
+    update webhooks
+       set paused_until = null
+     where account_id = ${accountId} and id = ${id} and paused_until is not null`)
 }
 
 /** It stays on or off, as it was. */

@@ -260,6 +260,23 @@ export function recordCalls(db: Db, tried: Tried[]) {
                                 ${column('answer')}, ${column('error')})`)
 }
 
+export type PutOff = { webhook_id: string; id: string; dueAt: Date }
+
+/** No attempt of their own. Not what somebody has hurried or told since. */
+export function putOffQueued(db: Db, putOff: PutOff[]) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    update webhook_queue q
+       set due_at = g.due_at
+      from unnest(${putOff.map((one) => one.webhook_id)}::bigint[], ${putOff.map(({ id }) => id)}::uuid[],
+                  ${putOff.map(({ dueAt }) => dueAt)}::timestamptz[])
+           as g (webhook_id, id, due_at)
+     where q.webhook_id = g.webhook_id
+       and q.id = g.id
+       and q.attempts = 0
+       and q.due_at < g.due_at`)
+}
+
 /** Their messages are gone, and with them what there was to tell. */
 export function dropQueued(db: Db, dropped: { webhook_id: string; id: string }[]) {
   return db.run(sql`

@@ -5,6 +5,12 @@ import type { QueuedRow } from './queue-queries.ts'
 
 const nobody = 'test@example.com'
 
+const brokenDomain = {
+  domain: 'example.com',
+  status: 'failed',
+  records: [{ role: 'dkim', host: 'test._domainkey.example.com', state: 'missing' }],
+}
+
 const contactEvents: Record<string, object> = {
   list_addition: { list_id: [1] },
   contact_updated: { content: [{ FIRSTNAME: 'Test' }] },
@@ -16,12 +22,13 @@ type Sampled = Told & { type: WebhookType; event: string; id: string; at: Date }
 export function sampleOf(sampled: Sampled): { email: string | null; data: object } {
   const { event } = sampled
   if (sampled.type === 'sms') return { email: smsNobody, data: smsSample(sampled) }
-  if (event === 'domain_broken')
-    return { email: null, data: { domain: 'example.com', reason: 'This is a test.' } }
+  if (event === 'domain_broken') return { email: null, data: brokenDomain }
   const ofContact = contactEvents[event]
   if (ofContact) return { email: nobody, data: ofContact }
-  return { email: nobody, data: messagePayload(sampled, sampleRow(sampled), sampled.at) }
+  return { email: nobody, data: messagePayload({ ...sampled, pageOf }, sampleRow(sampled), sampled.at) }
 }
+
+const pageOf = () => 'https://example.com/'
 
 const smsNobody = '33600000000'
 
@@ -53,6 +60,7 @@ function sampleRow({ webhookId, type, event, id, at }: Sampled): QueuedRow {
     at,
     event_data: {
       reason: 'This is a test.',
+      feedback_type: 'abuse',
       user_agent: 'Mozilla/5.0',
       classification: 'human',
       url: 'https://example.com/',

@@ -26,6 +26,13 @@ export const Webhook = closed({
   modifiedAt: Time,
   status: words(['active', 'disabled'], { description: 'disabled: switched off; any change switches it on' }),
   disabledReason: Type.Optional(Type.String()),
+  pausedUntil: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'The receiver asked to be left alone until then (Retry-After); a test or a replay does not wait',
+    }),
+  ),
 })
 
 export async function showWebhook(
@@ -37,6 +44,7 @@ export async function showWebhook(
   const secrets = await openSecrets(keys, owner, found.sealed).catch(refuseUnopened)
   const shown = holdsScope(ctx.caller.scopes, 'settings.write') ? secrets : masked(secrets)
   const { token, basic, headers } = shown
+  const isPaused = found.paused_until !== null && found.paused_until > ctx.now
   return {
     id: Number(found.id),
     url: basic === undefined ? found.url : withBasic(found.url, basic),
@@ -51,6 +59,7 @@ export async function showWebhook(
     modifiedAt: found.modified_at.toISOString(),
     status: found.disabled_at ? 'disabled' : 'active',
     ...(found.disabled_reason !== null && { disabledReason: found.disabled_reason }),
+    ...(isPaused && { pausedUntil: found.paused_until?.toISOString() }),
   }
 }
 

@@ -139,6 +139,8 @@ test('the operator may allow private addresses, but never those of metadata serv
   assert.equal(made.status, 201, made.text)
   await open.call('POST', `/v3/webhooks/${made.body.id}/test`, { body: {} })
   await receiver.calls(1)
-  const metadata = { ...body, url: 'http://169.254.169.254/latest' }
-  assert.equal((await open.call('POST', '/v3/webhooks', { body: metadata })).status, 400)
+  for (const host of ['169.254.169.254', '168.63.129.16']) {
+    const metadata = { ...body, url: `http://${host}/latest` }
+    assert.equal((await open.call('POST', '/v3/webhooks', { body: metadata })).status, 400)
+  }
 })

@@ -10,6 +10,7 @@ import {
   countLocked,
   deleteWebhook,
   findWebhook,
+  hurryQueued,
   insertWebhook,
   lockWebhook,
   takeId,
@@ -72,6 +73,9 @@ export async function createWebhook(
   return { id: Number(id), secret: secrets.secret }
 }
 
+// As many as a request has the time for; the others follow by their schedule.
+const mostHurried = 10_000
+
 /** What is not given stays. */
 export async function changeWebhook(
   { secretKeys }: WebhookNeeds,
@@ -101,6 +105,7 @@ export async function changeWebhook(
     sealed: await sealSecrets(secretKeys, ref, changed),
   }
   await updateWebhook(ctx.db, ref, fields, ctx.now)
+  await hurryQueued(ctx.db, ref, { at: ctx.now, limit: mostHurried })
   await overWith(ctx, ref)
 }
 
