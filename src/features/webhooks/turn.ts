@@ -114,7 +114,7 @@ export function openRecorder({ record }: Pick<Turn, 'record'>): Recorder {
 /** It is gone, or asks for a pause: calling again at once is of no use. */
 const isLeftAlone = ({ statusCode, askedMs }: Outcome) => statusCode === 410 || askedMs > 0
 
-/** Due at the same time, so that they stay together: a webhook that was changed may have some that were tried more often. */
+/** Due at the same time, so that they stay together: of a changed webhook some may have been tried more often. */
 function dueTogether(tried: Tried[]): Tried[] {
   const [first] = tried.flatMap(({ dueAt }) => dueAt ?? []).sort((a, b) => a.getTime() - b.getTime())
   return tried.map((one) => ({ ...one, dueAt: one.dueAt && (first ?? null) }))
