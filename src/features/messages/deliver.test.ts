@@ -61,7 +61,7 @@ describe('a message', () => {
   })
 
   test('that is large is read when its turn comes, not with all that wait', async () => {
-    const text = randomBytes(50_000).toString('base64')
+    const text = randomBytes(60_000).toString('base64')
     const { body } = await send({ to: 'large@example.com', text, scheduled_at: inAnHour() })
     const light = await send({ to: 'light@example.com', text: 'Hi.', scheduled_at: inAnHour() })
     const ids = [body.id, light.body.id].map((id) => readId('msg', id) ?? '')

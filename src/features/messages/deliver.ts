@@ -9,11 +9,11 @@ import { isPassing } from '../../kernel/surely.ts'
 import { claimDue, releaseClaims } from './claim-queries.ts'
 import { openAhead } from './compose-ahead.ts'
 import { isBodyApart, leaveQueue, loadDue } from './delivery-queries.ts'
-import { compose, goesUpstream, type HandOverNeeds, handOver } from './hand-over.ts'
+import { compose, goesUpstream, type HandOverNeeds, handOver, isNotSignedFor } from './hand-over.ts'
 import { openLeases } from './leases.ts'
 import { lanes, type Stream } from './model.ts'
 import { type HandedOver, settle } from './settle.ts'
-import { openTurns } from './turns.ts'
+import { openTurns, type Turns } from './turns.ts'
 import { openPace, type Pace } from './upstream-rate.ts'
 import { openUpstreamState } from './upstream-state.ts'
 
@@ -48,7 +48,7 @@ type Due = HandedOver['due'] & { leaseEnds: number }
 
 export function startDelivery(needs: DeliveryNeeds): Delivery {
   const pace = needs.transport.perSecond && openPace(needs)
-  const shared = { ...needs, pace, tellState: openUpstreamState(needs), largeInTurn: openTurns(largeAtOnce) }
+  const shared = { ...needs, pace, tellState: openUpstreamState(needs), large: openTurns(largeAtOnce) }
   const running = (Object.keys(lanes) as Stream[]).map((stream) => startLane(shared, lanes[stream]))
   return {
     wake() {
@@ -64,12 +64,13 @@ export function startDelivery(needs: DeliveryNeeds): Delivery {
 
 type LaneNeeds = DeliveryNeeds & {
   pace: Pace | undefined
-  largeInTurn: ReturnType<typeof openTurns>
+  /** Of all lanes. */
+  large: Turns
   tellState: (id: string, outcome: HandedOver['outcome']) => void
 }
 
 function startLane(needs: LaneNeeds, lane: number): Delivery {
-  const { leaseSeconds } = needs
+  const { leaseSeconds, large } = needs
   const taken = new Set<Due>()
   // The more results share a transaction, the less each costs; one that has nobody to wait for goes at once.
   const settleTogether = gather((handedOver: HandedOver[]) => settle(needs, handedOver), {
@@ -77,6 +78,8 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     waitMs: settleWaitMs,
   })
   const waiting: Due[] = []
+  // Those whose turn comes when too little of the lease is left: nobody has tried them.
+  const late: Due[] = []
   const leases = openLeases(needs)
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : batch / 2
@@ -89,6 +92,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function refill() {
     if (isDatabaseAway) return comeBack()
+    await giveBack(late)
     const limit = await claimLimit(needs)
     const except = [...waiting, ...taken].map(({ id }) => id)
     const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except })
@@ -130,19 +134,29 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
         await sleep(Math.min(pause, idleMs))
         continue
       }
-      if (waiting.length <= ahead) refilling ??= refillOrIdle()
-      const next = waiting.shift()
+      if (isLow()) refilling ??= refillOrIdle()
+      const next = pick()
       composed.start(waiting)
       // Half of the lease must be left: after its end another worker may have the message.
       if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) {
         // At once: a claim that has just begun asks for what is here when this function has returned.
         taken.add(next)
+        if (isLarge(next)) large.enter()
         return next
       }
-      if (next) continue
-      await refilling
+      if (next) late.push(next)
+      else await (waiting.length > 0 ? Promise.race([large.freed(), refilling]) : refilling)
     }
     return undefined
+  }
+
+  /** Large ones that wait for each other let the others pass, and more of those be fetched. */
+  const isLow = () => waiting.length <= ahead || (waiting.length < 2 * batch && waiting.every(isLarge))
+
+  function pick(): Due | undefined {
+    if (!large.isFull()) return waiting.shift()
+    const at = waiting.findIndex((one) => !isLarge(one))
+    return at < 0 ? undefined : waiting.splice(at, 1)[0]
   }
 
   async function refillOrIdle() {
@@ -163,19 +177,23 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       // The lease gives it back.
       await deliver(due).catch((error) => needs.log.error({ err: error, message: id }, 'delivery failed'))
       taken.delete(due)
+      if (isLarge(due)) large.leave()
     }
   }
 
   async function deliver(due: Due): Promise<void> {
     const isLate = () => due.leaseEnds - performance.now() < leaseSeconds * 250
-    const turn = needs.pace && goesUpstream(due) ? await needs.pace.turn(isLate) : 'go'
+    const isPaced = goesUpstream(due) && !(await isNotSignedFor(needs, due))
+    const turn = needs.pace && isPaced ? await needs.pace.turn(isLate) : 'go'
     if (turn === 'stopped') waiting.push(due)
+    if (turn === 'late') late.push(due)
     if (turn === 'go') await leases.hold(due, () => send(due))
   }
 
   async function send(due: Due): Promise<void> {
-    const goOn = () => passOn(needs, composed, due)
-    const outcome = await (isLarge(due) ? needs.largeInTurn(goOn) : goOn())
+    const raw = await composed.take(due)
+    const outcome = await handOver(needs, due, raw)
+    if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
     if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
   }
@@ -185,12 +203,12 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const pauseMs =
       Math.min(longestPauseMs, Math.max(shortestPauseMs, askedMs)) * Math.min(1, needs.retryFactor)
     pausedUntil = Math.max(pausedUntil, performance.now() + pauseMs)
-    await giveBack()
+    await giveBack(waiting)
     await needs.pace?.pushBack(pauseMs)
   }
 
-  async function giveBack(): Promise<void> {
-    const claims = waiting.splice(0)
+  async function giveBack(those: Due[]): Promise<void> {
+    const claims = those.splice(0)
     if (claims.length > 0) await releaseClaims(needs.db, claims)
   }
 
@@ -221,16 +239,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       await Promise.all(workers)
       await refilling
       leases.stop()
-      await giveBack()
+      await giveBack(waiting)
+      await giveBack(late)
     },
   }
-}
-
-async function passOn(needs: LaneNeeds, composed: ReturnType<typeof composingAhead>, due: Due) {
-  const raw = await composed.take(due)
-  const outcome = await handOver(needs, due, raw)
-  if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
-  return outcome
 }
 
 function composingAhead(needs: LaneNeeds) {

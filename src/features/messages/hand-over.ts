@@ -78,25 +78,29 @@ export async function compose(needs: HandOverNeeds, due: Due): Promise<Composed>
   if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
   if (isNobodys(due)) return { kind: 'contact gone' }
   const transport = transportOf(needs, due)
-  if (due.stream === 'marketing' && !transport.takesMarketing) return forbid(needs, due)
+  if (due.stream === 'marketing' && !transport.takesMarketing) return forbid(needs, due, marketingRefused)
   return write(needs, due, transport).catch((error) => cannotCompose(needs, due, error))
 }
 
-/** The service's own messages, which hold a secret, may come from its public name. */
-async function isForeign({ isForeign }: HandOverNeeds, due: Due): Promise<boolean> {
+/**
+ * Whether the upstream would sign it for a domain of others. The service's own messages, which hold a secret, may come
+ * from its public name.
+ */
+export async function isNotSignedFor({ transport, isForeign }: HandOverNeeds, due: Due): Promise<boolean> {
   const { account_id: accountId, sender: email, parts } = due
-  return parts?.sealed === undefined && (await isForeign?.({ accountId, email })) === true
+  if (!transport.signs || isCaptured(due) || parts?.sealed !== undefined) return false
+  return (await isForeign?.({ accountId, email })) === true
 }
 
 /** A campaign is stopped as a whole; what an automation sent waits by itself. */
-async function forbid({ campaigns }: HandOverNeeds, due: Due): Promise<Composed> {
-  if (due.campaign_id === null) return unready(marketingRefused)
-  await campaigns?.forbid(due)
+async function forbid({ campaigns }: HandOverNeeds, due: Due, why: string): Promise<Composed> {
+  if (due.campaign_id === null) return unready(why)
+  await campaigns?.forbid(due, why)
   return { kind: 'interrupted' }
 }
 
 async function write(needs: HandOverNeeds, due: Due, transport: Transport): Promise<Composed> {
-  if (transport.signs && (await isForeign(needs, due))) return unready(foreign(due.sender))
+  if (await isNotSignedFor(needs, due)) return forbid(needs, due, foreign(due.sender))
   if (isBodyApart(due)) Object.assign(due, await loadBody(needs.db, due.id))
   if (due.campaign_id === null) return composeDue(needs, due, transport)
   if (!needs.campaigns) throw new Error(`nobody writes the messages of campaign ${due.campaign_id}`)

@@ -71,7 +71,12 @@ describe('an upstream that signs', () => {
       values (${app.accountId}, 'Me', 'me@theirs.example', now(), now())`)
     const transport = upstream(() => taken)
     const stop = deliverThrough({ db, transport, isForeign: foreignDomains(db), retryFactor: 0.0005 })
-    const foreign = ['CEO@Theirs.example', 'ceo@mail.theirs.example']
+    const long = `${'a'.repeat(60)}.`.repeat(3)
+    const foreign = [
+      'CEO@Theirs.example',
+      'ceo@mail.theirs.example',
+      `ceo@${long}${'b'.repeat(40)}.theirs.example`,
+    ]
     const held = await Promise.all(foreign.map((from) => send('held@example.com', from)))
     for (const from of ['a@both.example', 'a@mail.both.example', 'Me@theirs.example', 'a@nobodys.example'])
       await reaches(await send('taken@example.com', from), 'sent')

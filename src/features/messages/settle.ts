@@ -51,7 +51,7 @@ export type CampaignMail = {
   /** What the recipient gets; nothing when the campaign is not being sent any more. */
   write(due: DueRow): Promise<Written | undefined>
   /** Stops the campaign of one that the upstream does not take. */
-  forbid(due: DueRow): Promise<void>
+  forbid(due: DueRow, why: string): Promise<void>
   /** Takes those out of the queue whose campaign was interrupted, before anything else in the transaction. */
   interrupt(tx: Db, messageIds: string[]): Promise<void>
 }

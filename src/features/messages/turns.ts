@@ -1,16 +1,30 @@
-/** So many at a time; the others wait in line. */
-export function openTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
+export type Turns = {
+  isFull(): boolean
+  enter(): void
+  leave(): void
+  /** When the next one leaves. */
+  freed(): Promise<void>
+}
+
+/** So many at a time. */
+export function openTurns(most: number): Turns {
   let taken = 0
-  return async (work) => {
-    if (taken < most) taken++
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else taken--
-    }
+  let tell = () => {}
+  let freed = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  return {
+    isFull: () => taken >= most,
+    enter() {
+      taken++
+    },
+    leave() {
+      taken--
+      tell()
+      freed = new Promise((resolve) => {
+        tell = resolve
+      })
+    },
+    freed: () => freed,
   }
 }

@@ -10,7 +10,6 @@ import type { CampaignMail, Written } from '../../messages/settle.ts'
 import { actOf } from '../../messages/simulator.ts'
 import { environmentOf } from '../../messages/templates/compile.ts'
 import { campaignLinks } from '../links.ts'
-import { marketingUnsupported } from '../refusals.ts'
 import {
   type CompiledCampaign,
   renderCampaign,
@@ -77,13 +76,10 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
         ? { ...written, files: [await fileOf(ref)] }
         : written
     },
-    async forbid(due) {
+    async forbid(due, why) {
       const ref = { account_id: due.account_id, id: due.campaign_id ?? '' }
-      await stop(
-        needs.db,
-        ref,
-        `${marketingUnsupported().message} Set another transport, then resume the campaign.`,
-      )
+      const said = `${why.charAt(0).toUpperCase()}${why.slice(1)}`
+      await stop(needs.db, ref, `${said}. Then resume the campaign.`)
     },
     async interrupt(tx, messageIds) {
       await lockCampaignsOf(tx, messageIds)

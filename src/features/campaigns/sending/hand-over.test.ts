@@ -276,7 +276,7 @@ describe('a running campaign', () => {
     const { held_reason, total } = await reaches(id, 'suspended')
     assert.match(
       held_reason ?? '',
-      /^The upstream takes transactional mail only: .* then resume the campaign\.$/,
+      /^The upstream takes transactional mail only: .* Then resume the campaign\.$/,
     )
     assert.deepEqual([total, got().length], [50, 0])
     // Whatever is still claimed would stop it again.

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import { gather } from '../../../kernel/gather.ts'
-import { normalName } from '../../domains/name.ts'
 import { findForeign, type NamedRef, type SenderRef } from './queries.ts'
 
 export type IsForeign = (ref: SenderRef) => Promise<boolean>
@@ -31,6 +30,6 @@ export function foreignDomains(db: Db): IsForeign {
 
 /** A signature of a domain above passes for those below. */
 function named(ref: SenderRef): NamedRef {
-  const labels = (normalName(domainOf(ref.email)) ?? '').split('.')
+  const labels = domainOf(ref.email).split('.')
   return { ...ref, names: labels.map((_, from) => labels.slice(from).join('.')) }
 }
