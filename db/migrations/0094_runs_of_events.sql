@@ -1,8 +1,8 @@
--- What an event told stays with the event: fifty automations may follow it, and it may be large.
-alter table automation_runs alter column context drop not null;
-
 -- Whoever left a list and comes back by the page of preferences has been welcomed before, however often they do.
 alter table list_members add column rejoined boolean not null default false;
+
+-- What an event told stays with the event: fifty automations may follow it, and it may be large.
+alter table automation_runs alter column context drop not null;
 
 create or replace function start_list_automations() returns trigger language plpgsql as $$
 begin

@@ -102,7 +102,7 @@ export const replayDeliveryV3 = operation({
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id }
   const again = uuid && (await replayDelivery(ctx.db, { ...ref, id: uuid, ...soon(ctx, webhook) }))
   if (!again) throw notFound({ message: 'Delivery does not exist', param: 'deliveryId' })
-  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id })
+  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id }, ctx.now)
   return { id: shown }
 })
 
@@ -132,7 +132,7 @@ export const testWebhookV3 = operation({
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id, id: deliveryUuid }
   const sample = sampleOf({ ...ref, type: webhook.type, event, timezone, at: ctx.now })
   await insertDelivery(ctx.db, { ...ref, event, ...sample, ...soon(ctx, webhook) })
-  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id })
+  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id }, ctx.now)
   return { id: deliveryId(deliveryUuid) }
 })
 

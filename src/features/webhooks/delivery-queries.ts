@@ -118,7 +118,9 @@ export async function replayDelivery(
   await db.run(sql`select pg_advisory_xact_lock(hashtextextended('webhook replays', ${webhookId}::bigint))`)
   const hurried = await db.run(sql`
     update webhook_queue
-       set due_at = least(due_at, ${at}), batch_id = coalesce(batch_id, ${batchId}::uuid)
+       -- What is due already is marked as hurried all the same: nobody puts it off then.
+       set due_at = case when due_at > ${at} then ${at} else due_at - interval '1 microsecond' end,
+           batch_id = coalesce(batch_id, ${batchId}::uuid)
      where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id}`)
   if (hurried > 0) return true
   const moved = await db.run(sql`

@@ -13,7 +13,9 @@ type Needs = { db: Db; now: () => Date; retryFactor: number }
 export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<undefined[]> {
   const at = needs.now()
   const dropped = ended.flatMap(({ sent }) => sent.dropped)
-  const putOff = ended.flatMap((one) => one.sent.putOff)
+  const putOff = ended.flatMap(({ turn, sent }) =>
+    sent.putOff.map((one) => ({ ...one, modifiedAt: turn.modified_at })),
+  )
   const health = ended.map((one) => healthAfter(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (dropped.length > 0) await dropQueued(tx, dropped)
@@ -34,7 +36,8 @@ function healthAfter({ retryFactor }: Needs, { turn, sent }: EndedTurn, at: Date
   const failed = outcomes.filter(({ isTaken }) => !isTaken)
   const isAnyTaken = failed.length < outcomes.length
   const failingSince = isAnyTaken ? null : (turn.failing_since ?? failed[0]?.at ?? null)
-  const asked = Math.max(0, ...failed.map(({ askedMs }) => askedMs)) * Math.min(1, retryFactor)
+  const longest = failed.toSorted((a, b) => b.askedMs - a.askedMs)[0]
+  const asked = (longest?.askedMs ?? 0) * Math.min(1, retryFactor)
   const disabledReason = reasonToDisable(failed, failingSince, at)
   return {
     accountId: turn.account_id,
@@ -44,6 +47,7 @@ function healthAfter({ retryFactor }: Needs, { turn, sent }: EndedTurn, at: Date
     failingSince,
     inTrouble: failingSince !== null || failed.length > 0 || outcomes.some(({ tookMs }) => tookMs > slowMs),
     pausedUntil: asked > 0 ? new Date(at.getTime() + asked) : null,
+    pausedAt: longest?.at ?? null,
     disabledAt: disabledReason === null ? null : at,
     disabledReason,
   }

@@ -13,6 +13,8 @@ export type Ended = {
   failingSince: Date | null
   inTrouble: boolean
   pausedUntil: Date | null
+  /** When the call began that was answered so. */
+  pausedAt: Date | null
   disabledAt: Date | null
   disabledReason: string | null
 }
@@ -31,15 +33,16 @@ export async function endTurns(db: Db, ended: Ended[]) {
        set leased_until = clock_timestamp(),
            failing_since = case when w.modified_at = g.modified_at then g.failing_since else w.failing_since end,
            in_trouble = w.modified_at = g.modified_at and g.in_trouble,
-           paused_until = case when w.modified_at = g.modified_at then g.paused_until end,
+           paused_until = case when w.modified_at = g.modified_at and coalesce(w.lifted_at <= g.paused_at, true)
+                               then g.paused_until end,
            disabled_at = case when w.modified_at = g.modified_at then g.disabled_at end,
            disabled_reason = case when w.modified_at = g.modified_at then g.disabled_reason end
       from unnest(${column('accountId')}::bigint[], ${column('id')}::bigint[], ${column('turn')}::bigint[],
                   ${column('modifiedAt')}::timestamptz[], ${column('failingSince')}::timestamptz[],
                   ${column('inTrouble')}::boolean[], ${column('pausedUntil')}::timestamptz[],
-                  ${column('disabledAt')}::timestamptz[], ${column('disabledReason')}::text[])
-           as g (account_id, id, turn, modified_at, failing_since, in_trouble, paused_until, disabled_at,
-                 disabled_reason)
+                  ${column('pausedAt')}::timestamptz[], ${column('disabledAt')}::timestamptz[], ${column('disabledReason')}::text[])
+           as g (account_id, id, turn, modified_at, failing_since, in_trouble, paused_until, paused_at,
+                 disabled_at, disabled_reason)
      where w.account_id = g.account_id
        and w.id = g.id
        and w.turn = g.turn

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { until } from '../../../test/until.ts'
 import { sql } from '../../kernel/sql.ts'
-import { db, event, makeMessage, shop } from './fixtures/app.ts'
+import { db, event, makeMessage, shop, tell } from './fixtures/app.ts'
 import { openReceiver } from './fixtures/receiver.ts'
 
 /** Asks for a day without calls, which is a quarter of an hour here. */
@@ -51,6 +51,40 @@ describe('a pause that the receiver asked for', () => {
     await delivered(2)
     assert.equal(better.got.length, 2)
   })
+})
+
+test('a pause that is asked for by a call from before a test does not stop the test', async () => {
+  let answer = () => {}
+  const receiver = await openReceiver((_got, response) => {
+    if (receiver.got.length > 1) response.writeHead(200).end()
+    else answer = () => response.writeHead(503, { 'retry-after': '86400' }).end()
+  })
+  const { accountId, call } = await shop(receiver.url)
+  await event(accountId)
+  await receiver.calls(1)
+  const tested = await call('POST', '/test', {})
+  answer()
+  const [, second] = await receiver.calls(2)
+  assert.equal(second?.headers['webhook-id'], tested.body.id)
+})
+
+test('what was put off behind a failed call is told at once where somebody asks for it', async () => {
+  let answer = () => {}
+  const receiver = await openReceiver(({ body }, response) => {
+    if (body.event !== 'delivered') response.writeHead(200).end()
+    else answer = () => response.writeHead(503, { 'retry-after': '86400' }).end()
+  })
+  const { accountId, call, deliveries } = await shop(receiver.url)
+  const id = await makeMessage(accountId)
+  await db.transaction(async (tx) => {
+    await tell(accountId, id, 'delivery', {}, tx)
+    await tell(accountId, id, 'open', {}, tx)
+  })
+  await receiver.calls(1)
+  const opened = (await deliveries()).find((one: { event: string }) => one.event === 'opened')
+  assert.equal((await call('POST', `/deliveries/${opened.id}/replay`)).status, 202)
+  answer()
+  await receiver.call('opened')
 })
 
 test('a test of a webhook with much to tell comes before all of it', async () => {

@@ -127,11 +127,11 @@ export function hurryQueued(db: Db, { accountId, id }: Ref, { at, limit }: { at:
 }
 
 /** Whoever asks for a call now asks for it in spite of what the receiver asked for. */
-export function liftPause(db: Db, { accountId, id }: Ref) {
+export function liftPause(db: Db, { accountId, id }: Ref, at: Date) {
   return db.run(sql`
     update webhooks
-       set paused_until = null
-     where account_id = ${accountId} and id = ${id} and paused_until is not null`)
+       set paused_until = null, lifted_at = ${at}
+     where account_id = ${accountId} and id = ${id}`)
 }
 
 /** It stays on or off, as it was. */

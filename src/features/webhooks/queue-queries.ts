@@ -260,21 +260,25 @@ export function recordCalls(db: Db, tried: Tried[]) {
                                 ${column('answer')}, ${column('error')})`)
 }
 
-export type PutOff = { webhook_id: string; id: string; dueAt: Date }
+export type PutOff = Pick<QueuedRow, 'webhook_id' | 'id' | 'due'> & { dueAt: Date }
 
-/** No attempt of their own. Not what somebody has hurried or told since. */
-export function putOffQueued(db: Db, putOff: PutOff[]) {
+/**
+ * No attempt of their own. In the order they have here, and not what somebody has hurried since; nor those of a webhook
+ * that was changed.
+ */
+export function putOffQueued(db: Db, putOff: (PutOff & { modifiedAt: Date })[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     update webhook_queue q
-       set due_at = g.due_at
+       set due_at = g.due_at + g.n * interval '1 microsecond'
       from unnest(${putOff.map((one) => one.webhook_id)}::bigint[], ${putOff.map(({ id }) => id)}::uuid[],
-                  ${putOff.map(({ dueAt }) => dueAt)}::timestamptz[])
-           as g (webhook_id, id, due_at)
+                  ${putOff.map(({ due }) => due)}::timestamptz[], ${putOff.map(({ dueAt }) => dueAt)}::timestamptz[],
+                  ${putOff.map(({ modifiedAt }) => modifiedAt)}::timestamptz[])
+           with ordinality as g (webhook_id, id, due, due_at, modified_at, n)
+      join webhooks w on w.id = g.webhook_id and w.modified_at = g.modified_at
      where q.webhook_id = g.webhook_id
        and q.id = g.id
-       and q.attempts = 0
-       and q.due_at < g.due_at`)
+       and q.due_at = g.due`)
 }
 
 /** Their messages are gone, and with them what there was to tell. */

@@ -38,5 +38,6 @@ export const campaignJobs = ({ log, now, wake, fetchAttachment }: Needs): Job[] 
     ...eachSecond,
     run: (db, _, stopping) => feedCampaigns({ db, now, wake, stopping }),
   },
-  { name: 'campaigns.winner', ...eachSecond, run: decideTests },
+  // Hours are waited for; a look costs as much as a campaign has waiting.
+  { name: 'campaigns.winner', everySeconds: 15, run: decideTests },
 ]

@@ -7,8 +7,8 @@ import { Ref } from './campaign-queries.ts'
 
 /**
  * Those of whose test everything has been tried once: its time begins. Not at the start of the campaign, which can be
- * interrupted before, and not at the last retry, which may be days later. What the upstream does not take is held and
- * in the queue; the rest, which waits for the winner, is in no queue.
+ * interrupted before, and not at the last retry, which may be days later. What the upstream does not take is held, and
+ * so is the rest, which waits for the winner and has another variant.
  */
 export function markTested(db: Db, now: Date) {
   return db.run(sql`
@@ -27,12 +27,11 @@ export function markTested(db: Db, now: Date) {
                           and m.status = 'queued'
                           and m.attempts = 0)
        and not exists (select 1
-                         from delivery_queue q
-                         join messages m on m.id = q.message_id
-                        where q.account_id = c.account_id
-                          and m.account_id = c.account_id
+                         from messages m
+                        where m.account_id = c.account_id
                           and m.campaign_id = c.id
                           and m.status = 'held'
+                          and m.variant in ('A', 'B')
                           and m.attempts = 0)`)
 }
 

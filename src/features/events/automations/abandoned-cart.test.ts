@@ -229,6 +229,42 @@ describe('a cart', () => {
     assert.equal((await api('GET', '/api/v1/automations/runs', key)).body.data.length, 1)
   })
 
+  test('that was left under two addresses of one person is reminded of once', async () => {
+    const { key } = await withSender()
+    await leave(key, 'new@example.com')
+    await api('POST', '/v3/contacts', key, { email: 'old@example.com' })
+    await leave(key, 'old@example.com')
+    await api('PUT', '/v3/contacts/old@example.com', key, { attributes: { EMAIL: 'new@example.com' } })
+    assert.equal((await leave(key, 'new@example.com')).status, 202)
+    await pass(61)
+    assert.deepEqual(await subjects(key, 'new@example.com'), ['You left something in your cart'])
+    const runs = (await api('GET', '/api/v1/automations/runs', key)).body.data
+    const over = runs.filter(({ status }: { status: string }) => status === 'stopped')
+    assert.deepEqual(
+      over.map(({ reason }: { reason: string }) => reason),
+      ['the same cart of another address'],
+    )
+  })
+
+  test('with several runs of one person goes on with the newest', async () => {
+    const { accountId, key } = await withSender()
+    await api('POST', '/v3/contacts', key, { email: 'first@example.com' })
+    await leave(key, 'first@example.com')
+    // As they were left by a version that did not follow the contact.
+    await app.pools.db.run(sql`
+      insert into automation_runs (account_id, contact_id, email, cart_id, context, schedule, due_at, key_id, mode, started_at)
+      select account_id, contact_id, 'second@example.com', cart_id, context, schedule, due_at, key_id, mode, started_at
+        from automation_runs
+       where account_id = ${accountId}`)
+    await api('PUT', '/v3/contacts/first@example.com', key, { attributes: { EMAIL: 'third@example.com' } })
+    assert.equal((await leave(key, 'third@example.com')).status, 202)
+    const runs = (await api('GET', '/api/v1/automations/runs', key)).body.data
+    assert.deepEqual(
+      runs.map(({ status }: { status: string }) => status),
+      ['running', 'stopped'],
+    )
+  })
+
   test('is refused where the key may not send as a step is written, by its own sender or the default', async () => {
     const { accountId, key } = await withSender()
     const { key: narrow } = await app.makeKey({ senderDomains: ['allowed.example'] }, accountId)

@@ -22,24 +22,6 @@ export function stopCarts(db: Db, { accountId, email, at, now }: Buyer) {
 /** Why a run ended. */
 export const automationDeleted = 'automation deleted'
 
-type Ending = { accountId: string; automationId: string; reason: string }
-
-/** Of an automation that the caller has just deleted: those that are being decided on end by that. */
-export function endCartRuns(db: Db, { accountId, automationId, reason }: Ending, at: Date) {
-  return db.run(sql`
-    update automation_runs r
-       set status = 'stopped', reason = ${reason}, ended_at = ${at}
-      from (select id
-              from automation_runs
-             where account_id = ${accountId}
-               and automation_id = ${automationId}
-               and cart_id is not null
-               and status in ('running', 'paused')
-               for update skip locked) o
-     where r.account_id = ${accountId}
-       and r.id = o.id`)
-}
-
 type EventRun = { id: string; contactId: string; name: string }
 type Start = { accountId: string; mode: 'live' | 'test'; at: Date }
 
@@ -95,26 +77,52 @@ export type NewCart = {
 
 const Cart = row<{ id: string; schedule: Date[] }>({ id: text, schedule: json() })
 
-/** A run goes on with the contact's address of today. */
-function followContact(db: Db, { accountId, contactId, email, cartId }: NewCart) {
+type Cartful = Pick<NewCart, 'accountId' | 'contactId' | 'email' | 'cartId' | 'at'>
+
+const ofCart = ({ accountId, cartId }: Cartful) => sql`
+         r.account_id = ${accountId}
+     and r.cart_id = ${cartId}
+     and r.status in ('running', 'paused')`
+
+/** The cart is free for the reminders of another; the rest of a deleted automation's runs end when their turn comes. */
+function endDeleted(db: Db, cart: Cartful) {
   return db.run(sql`
     update automation_runs r
+       set status = 'stopped', reason = ${automationDeleted}, ended_at = ${cart.at}
+      from automations a
+     where ${ofCart(cart)}
+       and r.email = ${cart.email}
+       and a.account_id = ${cart.accountId}
+       and a.id = r.automation_id
+       and a.status = 'deleted'`)
+}
+
+/** A run goes on with the contact's address of today; of several the one of that address, or the newest. */
+async function followContact(db: Db, cart: Cartful): Promise<void> {
+  const { accountId, contactId, email, at } = cart
+  const elsewhere = sql`${ofCart(cart)} and r.contact_id = ${contactId} and r.email <> ${email}`
+  await db.run(sql`
+    with others as (
+      select r.id from automation_runs r where ${elsewhere}),
+    stays as (
+      select max(id::text)::uuid as id
+        from others
+       where not exists (select 1 from automation_runs r where ${ofCart(cart)} and r.email = ${email}))
+    update automation_runs r
+       set status = 'stopped', reason = 'the same cart of another address', ended_at = ${at}
+      from others o
+     where r.account_id = ${accountId}
+       and r.id = o.id
+       and r.id is distinct from (select id from stays)`)
+  await db.run(sql`
+    update automation_runs r
        set email = ${email}
-     where account_id = ${accountId}
-       and contact_id = ${contactId}
-       and cart_id = ${cartId}
-       and email <> ${email}
-       and status in ('running', 'paused')
-       and not exists (select 1
-                         from automation_runs o
-                        where o.account_id = r.account_id
-                          and o.email = ${email}
-                          and o.cart_id = r.cart_id
-                          and o.status in ('running', 'paused'))`)
+     where ${elsewhere}`)
 }
 
 /** Of a cart whose run is under way the contents change; its times too, when they are given and it has not begun. */
 export async function startCart(db: Db, cart: NewCart) {
+  await endDeleted(db, cart)
   if (cart.contactId !== null) await followContact(db, cart)
   return db.one(
     Cart,

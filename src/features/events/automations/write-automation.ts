@@ -22,7 +22,7 @@ import {
   triggerTypes,
   updateAutomation,
 } from './queries.ts'
-import { automationDeleted, endCartRuns, resumeRuns } from './run-queries.ts'
+import { resumeRuns } from './run-queries.ts'
 
 const mostSteps = 50
 /** Each event, and each addition to a list, starts a run of all of them in the transaction that records it. */
@@ -102,13 +102,12 @@ async function letRunsGoOn({ db, caller: { accountId }, now }: Ctx, id: string):
 const isGivenAnew = ({ trigger_type, event_name, list_id, steps }: AutomationChange) =>
   [trigger_type, event_name, list_id, steps].some((given) => given !== undefined)
 
-/** Its runs end when their turn comes, those of carts at once: their carts are free for the reminders of another. */
+/** Its runs end when their turn comes, or make room for another of their cart. */
 export async function removeAutomation(ctx: Ctx, shownId: string): Promise<void> {
   const { accountId } = ctx.caller
   const gone = await withId(shownId, async (id) => {
     if ((await deleteAutomation(ctx.db, { accountId, id, at: ctx.now })) === 0) return undefined
     await letRunsGoOn(ctx, id)
-    await endCartRuns(ctx.db, { accountId, automationId: id, reason: automationDeleted }, ctx.now)
     return id
   })
   orUnknown(gone)
