@@ -77,13 +77,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     enough: () => Math.min(taken.size, needs.transport.concurrency / 2),
     waitMs: settleWaitMs,
   })
-  const waiting: Due[] = []
-  // Those whose turn comes when too little of the lease is left: nobody has tried them.
-  const late: Due[] = []
-  const leases = openLeases(needs)
+  // Late are those whose turn comes when too little of the lease is left: nobody has tried them.
+  const [waiting, late]: [Due[], Due[]] = [[], []]
   // Fetched ahead, so that no slot waits for a claim while there is work; a paced upstream is in no hurry.
   const ahead = needs.pace ? 0 : batch / 2
-  const composed = composingAhead(needs)
+  const [leases, composed] = [openLeases(needs), composingAhead(needs)]
   let [isStopping, isDatabaseAway] = [false, false]
   // No hand-over before this time: the upstream has just said that it takes nobody's mail.
   let pausedUntil = 0
@@ -92,7 +90,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function refill() {
     if (isDatabaseAway) return comeBack()
-    await giveBack(late)
+    await giveBack(late.splice(0))
     const limit = await claimLimit(needs)
     const except = [...waiting, ...taken].map(({ id }) => id)
     const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except })
@@ -134,8 +132,8 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
         await sleep(Math.min(pause, idleMs))
         continue
       }
-      if (isLow()) refilling ??= refillOrIdle()
-      const next = pick()
+      if (isLow(waiting, ahead)) refilling ??= refillOrIdle()
+      const next = pick(waiting, large)
       composed.start(waiting)
       // Half of the lease must be left: after its end another worker may have the message.
       if (next && next.leaseEnds - performance.now() > leaseSeconds * 500) {
@@ -145,18 +143,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
         return next
       }
       if (next) late.push(next)
-      else await (waiting.length > 0 ? Promise.race([large.freed(), refilling]) : refilling)
+      // What waits is large, and enough of those are under way.
+      else if (waiting.length > 0) await Promise.race([large.freed(), refilling ?? large.freed()])
+      else await refilling
     }
     return undefined
-  }
-
-  /** Large ones that wait for each other let the others pass, and more of those be fetched. */
-  const isLow = () => waiting.length <= ahead || (waiting.length < 2 * batch && waiting.every(isLarge))
-
-  function pick(): Due | undefined {
-    if (!large.isFull()) return waiting.shift()
-    const at = waiting.findIndex((one) => !isLarge(one))
-    return at < 0 ? undefined : waiting.splice(at, 1)[0]
   }
 
   async function refillOrIdle() {
@@ -203,12 +194,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const pauseMs =
       Math.min(longestPauseMs, Math.max(shortestPauseMs, askedMs)) * Math.min(1, needs.retryFactor)
     pausedUntil = Math.max(pausedUntil, performance.now() + pauseMs)
-    await giveBack(waiting)
+    await giveBack(waiting.splice(0))
     await needs.pace?.pushBack(pauseMs)
   }
 
-  async function giveBack(those: Due[]): Promise<void> {
-    const claims = those.splice(0)
+  async function giveBack(claims: Due[]): Promise<void> {
     if (claims.length > 0) await releaseClaims(needs.db, claims)
   }
 
@@ -239,10 +229,19 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
       await Promise.all(workers)
       await refilling
       leases.stop()
-      await giveBack(waiting)
-      await giveBack(late)
+      await giveBack([...waiting, ...late])
     },
   }
+}
+
+/** Large ones that wait for each other let the others pass, and more of those be fetched. */
+const isLow = (waiting: Due[], ahead: number) =>
+  waiting.length <= ahead || (waiting.length < 2 * batch && waiting.every(isLarge))
+
+function pick(waiting: Due[], large: Turns): Due | undefined {
+  if (!large.isFull()) return waiting.shift()
+  const at = waiting.findIndex((one) => !isLarge(one))
+  return at < 0 ? undefined : waiting.splice(at, 1)[0]
 }
 
 function composingAhead(needs: LaneNeeds) {

@@ -71,7 +71,8 @@ export const isBodyApart = ({ body_size }: DueRow) => body_size > mostLoaded
 // Without reading the body where it is apart; what is small may hold a lot that repeats itself.
 const bodySize = sql`
   coalesce(octet_length(b.raw), 0)
-  + case when pg_column_size(b.parts) < 2000 then pg_column_size(b.parts) else coalesce(octet_length(b.parts::text), 0) end`
+  + case when pg_column_size(b.parts) < 2000 then pg_column_size(b.parts)
+         else coalesce(octet_length(b.parts::text), 0) end`
 const attachedSize = sql`
   (select coalesce(sum(octet_length(a.content)), 0)::int
      from message_attachments a
@@ -110,8 +111,7 @@ export function loadDue(db: Db, ids: string[]) {
                         and x.email = m.recipient and x.sender = lower(m.sender)),
                     ${whetherTheyLeft}) as suppressed,
            c.tracking_consent,
-           ${attachedSize} as attached_size,
-           m.campaign_id, m.list_id, m.variant,
+           ${attachedSize} as attached_size, m.campaign_id, m.list_id, m.variant,
            case when m.campaign_id is null then null
                 when c.sms is null then c.attributes
                 else c.attributes || jsonb_build_object('SMS', c.sms) end as attributes,

@@ -40,7 +40,8 @@ export async function endTurns(db: Db, ended: Ended[]) {
       from unnest(${column('accountId')}::bigint[], ${column('id')}::bigint[], ${column('turn')}::bigint[],
                   ${column('modifiedAt')}::timestamptz[], ${column('failingSince')}::timestamptz[],
                   ${column('inTrouble')}::boolean[], ${column('pausedUntil')}::timestamptz[],
-                  ${column('pausedAt')}::timestamptz[], ${column('disabledAt')}::timestamptz[], ${column('disabledReason')}::text[])
+                  ${column('pausedAt')}::timestamptz[], ${column('disabledAt')}::timestamptz[],
+                  ${column('disabledReason')}::text[])
            as g (account_id, id, turn, modified_at, failing_since, in_trouble, paused_until, paused_at,
                  disabled_at, disabled_reason)
      where w.account_id = g.account_id

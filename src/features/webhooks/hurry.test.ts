@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { until } from '../../../test/until.ts'
 import { sql } from '../../kernel/sql.ts'
-import { db, event, makeMessage, shop, tell } from './fixtures/app.ts'
+import { db, event, makeMessage, shop } from './fixtures/app.ts'
 import { openReceiver } from './fixtures/receiver.ts'
 
 /** Asks for a day without calls, which is a quarter of an hour here. */
@@ -23,6 +23,14 @@ async function pausedShop() {
   assert.ok(Date.parse(pausedUntil) - Date.now() > 800_000, pausedUntil)
   return { ...shopped, receiver }
 }
+
+const allAtOnce = (accountId: string, id: string, types: string[]) =>
+  db.transaction(async (tx) => {
+    for (const type of types)
+      await tx.run(sql`
+        insert into message_events (id, account_id, message_id, type, at)
+        values (gen_random_uuid(), ${accountId}, ${id}, ${type}, now())`)
+  })
 
 describe('a pause that the receiver asked for', () => {
   test('is over when somebody tests the webhook', async () => {
@@ -76,10 +84,7 @@ test('what was put off behind a failed call is told at once where somebody asks 
   })
   const { accountId, call, deliveries } = await shop(receiver.url)
   const id = await makeMessage(accountId)
-  await db.transaction(async (tx) => {
-    await tell(accountId, id, 'delivery', {}, tx)
-    await tell(accountId, id, 'open', {}, tx)
-  })
+  await allAtOnce(accountId, id, ['delivery', 'open'])
   await receiver.calls(1)
   const opened = (await deliveries()).find((one: { event: string }) => one.event === 'opened')
   assert.equal((await call('POST', `/deliveries/${opened.id}/replay`)).status, 202)
@@ -117,12 +122,7 @@ test('what follows a failed call in its message waits for the next try of that, 
   })
   const { accountId, delivered } = await shop(receiver.url)
   const id = await makeMessage(accountId)
-  await db.transaction(async (tx) => {
-    for (const type of ['delivery', 'open', 'click'])
-      await tx.run(sql`
-        insert into message_events (id, account_id, message_id, type, at)
-        values (gen_random_uuid(), ${accountId}, ${id}, ${type}, now())`)
-  })
+  await allAtOnce(accountId, id, ['delivery', 'open', 'click'])
   await delivered(3)
   const told = receiver.got.map(({ body }) => body.event)
   assert.deepEqual(told, ['delivered', 'delivered', 'opened', 'click', 'delivered'])

@@ -252,7 +252,8 @@ describe('a cart', () => {
     await leave(key, 'first@example.com')
     // As they were left by a version that did not follow the contact.
     await app.pools.db.run(sql`
-      insert into automation_runs (account_id, contact_id, email, cart_id, context, schedule, due_at, key_id, mode, started_at)
+      insert into automation_runs
+        (account_id, contact_id, email, cart_id, context, schedule, due_at, key_id, mode, started_at)
       select account_id, contact_id, 'second@example.com', cart_id, context, schedule, due_at, key_id, mode, started_at
         from automation_runs
        where account_id = ${accountId}`)

@@ -80,9 +80,9 @@ const Cart = row<{ id: string; schedule: Date[] }>({ id: text, schedule: json() 
 type Cartful = Pick<NewCart, 'accountId' | 'contactId' | 'email' | 'cartId' | 'at'>
 
 const ofCart = ({ accountId, cartId }: Cartful) => sql`
-         r.account_id = ${accountId}
-     and r.cart_id = ${cartId}
-     and r.status in ('running', 'paused')`
+           r.account_id = ${accountId}
+       and r.cart_id = ${cartId}
+       and r.status in ('running', 'paused')`
 
 /** The cart is free for the reminders of another; the rest of a deleted automation's runs end when their turn comes. */
 function endDeleted(db: Db, cart: Cartful) {
@@ -117,7 +117,8 @@ async function followContact(db: Db, cart: Cartful): Promise<void> {
   await db.run(sql`
     update automation_runs r
        set email = ${email}
-     where ${elsewhere}`)
+     where r.account_id = ${accountId}
+       and ${elsewhere}`)
 }
 
 /** Of a cart whose run is under way the contents change; its times too, when they are given and it has not begun. */
