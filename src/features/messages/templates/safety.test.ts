@@ -112,7 +112,7 @@ describe('a fault names what is wrong and where', () => {
 })
 
 const runaways: [string, string, RegExp][] = [
-  ['nested loops', forEach(1000, forEach(1000, forEach(1000, ''))), /too long/],
+  ['nested loops', forEach(1000, forEach(1000, forEach(1000, ''))), /too long|memory/],
   ['a huge range', '{% for i in (1..100000000) %}x{% endfor %}', /memory/],
   ['a huge range in an output', '{{ (1..100000000) | join }}', /memory/],
   [
