@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { quickest } from '../../test/quickest.ts'
 import { normalDomain, normalEmail } from './email-address.ts'
 
 test('an address is brought into one form', () => {
@@ -33,4 +34,15 @@ test('what only resembles an address is never taken for another one', () => {
     assert.equal(normalDomain(given), undefined, given)
     assert.equal(normalEmail(`anna@${given}`), undefined, given)
   }
+})
+
+test('an endless domain in any letters is refused in no time', async () => {
+  const letters = Array.from({ length: 100_000 }, (_, i) =>
+    String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000)),
+  )
+  const took = await quickest(500, () =>
+    assert.equal(normalEmail(`anna@${letters.join('')}.example`), undefined),
+  )
+  assert.ok(took < 500, `${took} ms`)
+  assert.equal(normalEmail(`anna@${'\u00ad'.repeat(500)}bücher.example`), 'anna@xn--bcher-kva.example')
 })

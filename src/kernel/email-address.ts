@@ -33,10 +33,13 @@ const plain = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}[a-z]{2,
 const notOfNames = /[/\\?#:@%\s]/
 const number = /^\d+$/
 
+// Some characters are left out of the ASCII form, but not that many; the converter takes the square of the length.
+const longestWritten = 1_000
+
 /** Lower case and ASCII; undefined when it is no domain name with at least two labels. */
 export function normalDomain(given: string): string | undefined {
   if (plain.test(given)) return given.length <= 253 ? given : undefined
-  if (notOfNames.test(given)) return undefined
+  if (given.length > longestWritten || notOfNames.test(given)) return undefined
   const ascii = domainToASCII(given.replace(/\.$/, '')).toLowerCase()
   const labels = ascii.split('.')
   const isNamed =

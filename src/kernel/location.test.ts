@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { quickest } from '../../test/quickest.ts'
 import { locationOf } from './location.ts'
 
 test('an address becomes ASCII and leads where it led', () => {
@@ -35,4 +36,14 @@ test('whatever it is given, a header can hold it', () => {
       assert.ok(location === undefined || /^[\x21-\x7e]+$/.test(location))
     }),
   )
+})
+
+test('an endless host in any letters is refused in no time', async () => {
+  const letters = Array.from({ length: 100_000 }, (_, i) =>
+    String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000)),
+  )
+  const took = await quickest(500, () =>
+    assert.equal(locationOf(`https://${letters.join('')}.example`), undefined),
+  )
+  assert.ok(took < 500, `${took} ms`)
 })

@@ -18,7 +18,8 @@ import { concurrencyOf, readTransportUrl } from './transport-url.ts'
 import { openTransport, type TransportConfig } from './transports.ts'
 
 export type DeliveryOptions = {
-  config: TransportConfig & Pick<Config, 'retryFactor' | 'leaseSeconds' | 'secretKey' | 'dataDir'>
+  config: TransportConfig &
+    Pick<Config, 'retryFactor' | 'leaseSeconds' | 'secretKey' | 'dataDir' | 'snsTopics'>
   db: Db
   log: Log
   now: () => Date
@@ -40,6 +41,7 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     now,
     transport,
     capture,
+    takenIsDelivered: isNobodyTelling(config),
     retryFactor: config.retryFactor,
     leaseSeconds: config.leaseSeconds,
     findDkimKeys: dkimKeyFinder({ db, secretKeys }),
@@ -58,6 +60,9 @@ export async function openDelivery(options: DeliveryOptions): Promise<OpenedDeli
     },
   }
 }
+
+// Every upstream that tells of deliveries does so through a topic.
+const isNobodyTelling = ({ snsTopics = [] }: Pick<Config, 'snsTopics'>) => snsTopics.length === 0
 
 /** How many messages a process may be handing over at once: so many a crash can send twice. */
 export function inFlightMessages(transportUrl: string): number {

@@ -220,6 +220,17 @@ describe('a header', () => {
   }
 })
 
+test('a header line of 980 to 1000 characters is taken up to 998, and refused for good beyond', async () => {
+  const { key } = await app.makeAccount()
+  for (let length = 980; length <= 1_000; length++) {
+    const value = 'x'.repeat(length - 'X-A: '.length)
+    const raw = crlf('From: shop@example.com', 'To: anna@example.com', `X-A: ${value}`, '', 'Hi.')
+    const mail = { raw, envelope: { from: 'shop@example.com', to: ['anna@example.com'] } }
+    if (length <= 998) await app.send(mail, key)
+    else assert.match((await app.refused(mail, key)).response, /^550 5\.6\.0 .*998/)
+  }
+})
+
 test('a database that is away is told as a moment to try again', async () => {
   const proxy = await proxyTo(await makeDatabase())
   const cut = await makeRelayApp({ databaseUrl: proxy.url })

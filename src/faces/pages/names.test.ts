@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { quickest } from '../../../test/quickest.ts'
 import { addressIn, nameIn, titleOf, withNames } from './names.ts'
 
 const arabic = 'نشرة (2026)!'
@@ -25,4 +26,10 @@ test('a name that ends with a full stop ends the sentence', () => {
 test('a title keeps the marks where they do something', () => {
   assert.equal(titleOf(`Of ${nameIn('Shop')}?`), 'Of Shop?')
   assert.equal(titleOf(`Of ${nameIn(arabic)}?`), `Of \u2068${arabic}\u2069?`)
+})
+
+test('marks that nothing closes cost no more than text', async () => {
+  const text = '\u2068'.repeat(200_000)
+  const took = await quickest(1_000, () => [withNames(text), titleOf(text)])
+  assert.ok(took < 1_000, `${took} ms`)
 })

@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts'
 
 const [anyWay, leftToRight, end] = ['\u2068', '\u2066', '\u2069']
 const controls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-const inMarks = /([\u2066\u2068])([^\u2069]*)\u2069([.,?!]?)/
+const inMarks = /([\u2066\u2068])([^\u2066-\u2069]*)\u2069([.,?!]?)/
 
 /** What somebody chose to be called, or to call a list. */
 export const nameIn = (name: string) => `${anyWay}${name.replaceAll(controls, '')}${end}`
@@ -34,7 +34,7 @@ const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}
 export function titleOf(text: string): string {
   return text
     .replaceAll(`.${end}.`, `.${end}`)
-    .replaceAll(/[\u2066\u2068]([^\u2069]*)\u2069/g, (all, name: string) =>
+    .replaceAll(/[\u2066\u2068]([^\u2066-\u2069]*)\u2069/g, (all, name: string) =>
       rightToLeft.test(name) ? all : name,
     )
 }

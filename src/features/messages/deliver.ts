@@ -21,6 +21,7 @@ export type DeliveryNeeds = HandOverNeeds & {
   retryFactor: number
   /** Long enough for the slowest upstream; a crashed worker's messages wait this long. */
   leaseSeconds: number
+  takenIsDelivered?: boolean
 }
 
 export type Delivery = {

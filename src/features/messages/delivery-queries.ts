@@ -27,6 +27,8 @@ export type DueRow = {
   raw: Buffer | null
   track: { opens?: boolean; clicks?: boolean }
   suppressed: string | null
+  /** Whether soft bounces of its recipient are counted. */
+  has_soft_bounces: boolean
   /** What the recipient said about being tracked; null when nobody asked. */
   tracking_consent: boolean | null
   /** One of a campaign has no body of its own: it is made from the campaign and what follows. */
@@ -56,6 +58,7 @@ const Due = row<DueRow>({
   raw: maybe(bytes),
   track: json(),
   suppressed: maybe(text),
+  has_soft_bounces: bool,
   tracking_consent: maybe(bool),
   campaign_id: maybe(text),
   list_id: maybe(text),
@@ -78,6 +81,11 @@ const attachedSize = sql`
      from message_attachments a
     where a.account_id = m.account_id and a.message_id = m.id)`
 const ifLight = sql`case when z.body_size <= ${mostLoaded} then`
+
+const hasSoftBounces = sql`
+  (select true
+     from soft_bounces f
+    where f.account_id = m.account_id and f.email = m.recipient) is not null`
 
 /** Of a campaign's recipient: all lists, or the one that brought them. */
 const whetherTheyLeft = sql`
@@ -110,7 +118,7 @@ export function loadDue(db: Db, ids: string[]) {
                       where m.stream = 'transactional' and x.account_id = m.account_id
                         and x.email = m.recipient and x.sender = lower(m.sender)),
                     ${whetherTheyLeft}) as suppressed,
-           c.tracking_consent,
+           ${hasSoftBounces} as has_soft_bounces, c.tracking_consent,
            ${attachedSize} as attached_size, m.campaign_id, m.list_id, m.variant,
            case when m.campaign_id is null then null
                 when c.sms is null then c.attributes

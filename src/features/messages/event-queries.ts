@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { countedADay } from './bounces/soft-bounce-limit.ts'
 
 export type Known = {
   id: string
@@ -47,9 +48,12 @@ export function markFailed(db: Db, accountId: string, id: string, error: string)
 
 const SoftBounces = row<{ bounced_at: Date[] }>({ bounced_at: json() })
 
+const mostKept = 20
+
 /**
- * The latest twenty, this one included: more than any limit looks at. Nothing for a message that is gone: its person
- * may have been erased meanwhile, and whoever erases waits until this is committed and then finds it.
+ * The latest, this one included, but of each day only as many as the limit looks at: those of one busy day would push
+ * out the days before. Nothing for a message that is gone: its person may have been erased meanwhile, and whoever
+ * erases waits until this is committed and then finds it.
  */
 export function addSoftBounce(
   db: Db,
@@ -66,7 +70,15 @@ export function addSoftBounce(
     insert into soft_bounces as s (account_id, email, bounced_at)
     select ${accountId}, recipient, array[${at}::timestamptz] from still
     on conflict (account_id, email) do update
-       set bounced_at = (array_prepend(${at}::timestamptz, s.bounced_at))[1:20]
+       set bounced_at = array(
+             select b.at
+               from (select each.at,
+                            row_number() over (partition by date_trunc('day', each.at, 'UTC') order by each.at desc)
+                              as nth
+                       from unnest(array_prepend(${at}::timestamptz, s.bounced_at)) as each (at)) b
+              where b.nth <= ${countedADay}
+              order by b.at desc
+              limit ${mostKept})
     returning bounced_at`,
   )
 }

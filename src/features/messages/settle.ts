@@ -15,6 +15,7 @@ import {
   type Settled,
   settleMessages,
 } from './delivery-queries.ts'
+import { clearSoftBounces } from './event-queries.ts'
 import { type NextTry, nextTry } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 import {
@@ -61,6 +62,8 @@ export type SettleNeeds = {
   now: () => Date
   retryFactor: number
   transport: { kind: string }
+  /** Where nobody tells of deliveries: that a message is taken starts the count of soft bounces anew. */
+  takenIsDelivered?: boolean
   campaigns?: CampaignMail
 }
 
@@ -229,8 +232,10 @@ function followUp(needs: SettleNeeds, due: DueRow, result: Result | undefined) {
   if (bounce) return (tx: Db) => applyBounce(tx, told, bounce)
   if (result?.status !== 'sent') return undefined
   const act = actOf(due.recipient)
-  if (!act && due.mode !== 'test' && needs.transport.kind !== 'capture') return undefined
-  return (tx: Db) => actOut(tx, due, told, act)
+  if (act || due.mode === 'test' || needs.transport.kind === 'capture')
+    return (tx: Db) => actOut(tx, due, told, act)
+  if (!needs.takenIsDelivered || !due.has_soft_bounces) return undefined
+  return (tx: Db) => clearSoftBounces(tx, due.account_id, due.recipient)
 }
 
 async function actOut(tx: Db, due: DueRow, told: Told, act: Act | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 // What a creation or a change may say about a webhook, read into what is kept.
 import { type Static, Type } from 'typebox'
+import { urlOf } from '../../kernel/location.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { closed } from '../../kernel/schema.ts'
 import { given, oneLine, optional } from '../../kernel/v3/lenient.ts'
@@ -70,8 +71,7 @@ export type Address = { url: string; basic?: string }
 export function readAddress(text: string | undefined): Address | undefined {
   const asked = given(text)?.trim()
   if (asked === undefined) return undefined
-  const isUsable = URL.canParse(asked) && !/[\s\p{Cc}]/u.test(asked)
-  const url = isUsable ? new URL(asked) : undefined
+  const url = /[\s\p{Cc}]/u.test(asked) ? undefined : urlOf(asked)
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw invalidParameter({ message: 'url must be an http or https address', param: 'url' })
   if (url.username === '' && url.password === '') return { url: asked }

@@ -1,3 +1,4 @@
+import { urlOf } from '../location.ts'
 import { invalidParameter } from '../refusals.ts'
 import { given } from './lenient.ts'
 
@@ -20,7 +21,7 @@ export async function refuseUncallable(
 export function readUrl(text: string | undefined, param: string): string | null {
   const url = given(text)?.trim()
   if (url === undefined) return null
-  const isUsable = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !url.includes('\0')
+  const isUsable = /^https?:$/.test(urlOf(url)?.protocol ?? '') && !url.includes('\0')
   if (isUsable && url.isWellFormed()) return url
   throw invalidParameter({ message: `${param} must be an http or https address`, param })
 }

@@ -76,7 +76,7 @@ function readNumber(given: unknown): ReadValue {
   // A comma before the decimals, as French files have it.
   const text = typeof given === 'string' ? given.trim().replace(/^(-?\d+),(\d+)$/, '$1.$2') : given
   const number =
-    typeof text === 'string' && /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : text
+    typeof text === 'string' && /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : text
   if (typeof number === 'number' && Number.isFinite(number)) return { value: number }
   return { fault: 'must be a number' }
 }

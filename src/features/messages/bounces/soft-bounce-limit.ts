@@ -8,6 +8,9 @@ export type SoftBounceLimit = {
 
 export const softBounceLimit: SoftBounceLimit = { bounces: 5, days: 4, withinDays: 30 }
 
+/** More of one day never change the answer: as the others are on so many days, these make up the number. */
+export const countedADay = softBounceLimit.bounces - softBounceLimit.days + 1
+
 const dayMs = 24 * 60 * 60 * 1000
 
 export type SoftHistory = { softBouncesAt: Date[]; lastDeliveredAt: Date | null; now: Date }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import PostalMime from 'postal-mime'
+import { quickest } from '../../../../test/quickest.ts'
 import { composeMail } from './compose.ts'
 import { changeHtmlParts } from './html-parts.ts'
 
@@ -105,3 +106,14 @@ for (const [name, lines] of Object.entries(kept))
     const raw = mail(...lines)
     assert.deepEqual(await changeHtmlParts(raw, mark), raw)
   })
+
+test('blanks at the end of a quoted-printable line go, and many within one are read in no time', async () => {
+  const quoted = (line: string) =>
+    mail('Content-Type: text/html', 'Content-Transfer-Encoding: quoted-printable', '', line, '</body>', '')
+  const seen: string[] = []
+  const read = (line: string) => changeHtmlParts(quoted(line), async (html) => `${seen.push(html)}`)
+  await read('a \t b=20 \t\r\nc =\r\nd\t ')
+  assert.equal(seen[0], 'a \t b \r\nc d\r\n</body>\r\n')
+  const took = await quickest(1_000, () => read(`<body>${' '.repeat(1_000_000)}x`))
+  assert.ok(took < 1_000, `${took} ms`)
+})

@@ -43,7 +43,8 @@ function decoded(body: Buffer, encoding: string): Buffer {
   if (encoding !== 'quoted-printable') throw new Error(`an encoding that nobody knows: ${encoding}`)
   const text = body
     .toString('latin1')
-    .replace(/[ \t]+(?=\r\n|$)/g, '')
+    // Looked for from its first blank only: from each blank of a long line it would take the square of its length.
+    .replace(/(?<![ \t])[ \t]+(?=\r\n|$)/g, '')
     .replace(/=\r\n/g, '')
   return Buffer.from(
     text.replace(/=([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),

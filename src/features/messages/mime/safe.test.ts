@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { composeMail } from './compose.ts'
-import { mailWith } from './fixtures/mail.ts'
+import { assertWire, headLines, mailWith } from './fixtures/mail.ts'
 import {
   faultOfHeader,
   hasControl,
@@ -79,6 +80,50 @@ test('what has no fault can be composed', () => {
     assert.equal(faultOfHeader('X-A', value), undefined, value)
     composeMail(mailWith({ headers: [['X-A', value]] }))
   }
+})
+
+test('of names and values around the longest line, each is refused by name or can be composed', () => {
+  const composable = { ascii: 0, other: 0 }
+  for (const nameLength of [1, 3, 10, 36, 37, 38, 76, 125, 126])
+    for (let length = 980 - nameLength; length <= 1000; length++)
+      for (const value of ['x'.repeat(length), `${'x'.repeat(length - 1)}ü`, `a ${'x'.repeat(length - 2)}`]) {
+        const name = 'X'.repeat(nameLength)
+        const fault = faultOfHeader(name, value)
+        if (fault !== undefined) {
+          assert.match(fault, /is longer than 996 octets when encoded\.$/)
+          continue
+        }
+        const raw = composeMail(mailWith({ headers: [[name, value]] }))
+        assert.ok(headLines(raw).every((line) => line.length <= 998))
+        composable[value.includes('ü') ? 'other' : 'ascii']++
+      }
+  assert.ok(composable.ascii > 0)
+  // Encoded, so long a value is always too long.
+  assert.equal(composable.other, 0)
+  assert.equal(faultOfHeader('X-A', ' '.repeat(3) + 'x'.repeat(991)), undefined)
+  assert.match(faultOfHeader('X-A', 'x'.repeat(992)) ?? '', /longer than 996/)
+})
+
+test('whatever is accepted as a header can be composed', () => {
+  const unit = fc.constantFrom('x', ' ', '\t', 'ü', '🎺', '=?', '"', 'xxxxxxxxxx')
+  const value = fc.oneof(
+    fc.array(unit, { maxLength: 1_000 }).map((units) => units.join('')),
+    fc.tuple(fc.nat(1_000), fc.array(unit, { maxLength: 4 })).map(([n, end]) => 'x'.repeat(n) + end.join('')),
+  )
+  const name = fc.oneof(
+    fc.constantFrom('List-Unsubscribe', 'References', 'List-Unsubscribe-Post'),
+    fc.integer({ min: 1, max: 126 }).map((length) => 'X'.repeat(length)),
+  )
+  let accepted = 0
+  fc.assert(
+    fc.property(name, value, (header, text) => {
+      if (faultOfHeader(header, text) !== undefined) return
+      accepted++
+      assertWire(composeMail(mailWith({ headers: [[header, text]] })))
+    }),
+    { numRuns: 2_000 },
+  )
+  assert.ok(accepted > 200, String(accepted))
 })
 
 test('addresses and content types', () => {

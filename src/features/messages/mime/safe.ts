@@ -102,13 +102,15 @@ export function faultOfHeader(name: string, value: string): string | undefined {
   if (holdsKey(name)) return `The header ${name} holds a key, which no mail may carry: it cannot be set.`
   if (hasControl(value)) return `The value of the header ${name} contains a line break or control character.`
   if (!isWritable(name, value)) return `The value of the header ${name} may contain only ASCII characters.`
-  // Before encoding a value of any length: no character takes less than one octet.
-  if (value.length > longestHeader || writtenLength(name, value) > longestHeader)
-    return `The header ${name} is longer than ${longestHeader} octets when encoded.`
+  if (isTooLong(name, value)) return `The header ${name} is longer than ${longestHeader} octets when encoded.`
   return undefined
 }
 
-const writtenLength = (name: string, value: string) => plainField(name, value).length - '\r\n'.length
+// No character takes less than one octet: what is too long as it is given is not encoded, and fits on no line either.
+const isTooLong = (name: string, value: string) =>
+  value.length > longestHeader ||
+  `${name}: ${value.trim()}`.length > longestHeader ||
+  plainField(name, value).length - '\r\n'.length > longestHeader
 
 /** What can stand between angle brackets: ASCII, the domain in A-labels, no quoted-string that hides a second one. */
 export function isWireAddress(email: string): boolean {

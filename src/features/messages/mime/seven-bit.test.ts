@@ -3,6 +3,7 @@ import { isAscii } from 'node:buffer'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import PostalMime from 'postal-mime'
+import { quickest } from '../../../../test/quickest.ts'
 import { toSevenBit } from './seven-bit.ts'
 
 const mail = (...lines: string[]) => Buffer.from(lines.join('\r\n'))
@@ -102,3 +103,10 @@ const kept = {
 
 for (const [name, raw] of Object.entries(kept))
   test(`stays byte for byte: ${name}`, async () => assert.deepEqual(await toSevenBit(raw), raw))
+
+test('an encoding behind many folded blanks is read in no time', async () => {
+  const blanks = '\r\n '.repeat(100_000)
+  const raw = mail(`Content-Transfer-Encoding:${blanks}8bit${blanks}x`, 'Content-Type: text/plain', '', 'ü')
+  const took = await quickest(1_000, async () => assert.deepEqual(await toSevenBit(raw), raw))
+  assert.ok(took < 1_000, `${took} ms`)
+})

@@ -14,8 +14,9 @@ export async function toSevenBit(raw: Buffer): Promise<Buffer> {
 
 const encoded = (raw: Buffer) => changeParts(raw, { leaf: encodedLeaf, head: plainHead })
 
-const isOpaque = ({ fields }: Part) =>
-  /^\s*(?:7bit|8bit|binary|)\s*$/i.test(fieldValue(fields, 'content-transfer-encoding'))
+const encodingOf = ({ fields }: Part) => fieldValue(fields, 'content-transfer-encoding').trim().toLowerCase()
+
+const isOpaque = (part: Part) => ['', '7bit', '8bit', 'binary'].includes(encodingOf(part))
 
 async function encodedLeaf(part: Part): Promise<Buffer> {
   const { whole, kind, body } = part
@@ -32,9 +33,7 @@ const base64 = (body: Buffer) => ({ encoding: 'base64', body: base64Lines(body) 
 
 /** Of a part that holds others, which speaks of the octets of all of them. */
 const plainHead = (part: Part) =>
-  /^\s*(?:8bit|binary)\s*$/i.test(fieldValue(part.fields, 'content-transfer-encoding'))
-    ? headWith(part, '7bit')
-    : headOf(part)
+  ['8bit', 'binary'].includes(encodingOf(part)) ? headWith(part, '7bit') : headOf(part)
 
 function headWith({ fields }: Part, encoding: string): Buffer {
   const kept = fields

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openMail } from './mail.ts'
-import { readMail } from './read-mail.ts'
+import { idempotencyHeaders, openMail, valueIn } from './mail.ts'
+import { readMail, readOtherSenders } from './read-mail.ts'
 import { rewriteMail } from './rewrite-mail.ts'
 
 const crlf = (...lines: string[]) => lines.join('\r\n')
@@ -46,6 +46,29 @@ describe('the header is read', () => {
     assert.equal(subject, 'Grüße an alle')
     assert.equal(read(from).subject, '')
     assert.equal(read(from, `Subject: ${'=?utf-8?B?8J+YgA==?= '.repeat(1_500)}`).subject.isWellFormed(), true)
+  })
+
+  test('with folds anywhere, by blanks or tabs', () => {
+    const folded: [string[], string][] = [
+      [['From: "Shop', '\tand more"', '\t<a@example.com>'], 'Shop and more'],
+      [['From: Shop', '\tand', ' more', '\t<a@example.com>'], 'Shop and more'],
+      [['From:', '\tShop and more <a@example.com>'], 'Shop and more'],
+      [['From: Shop\tand more <a@example.com>'], 'Shop and more'],
+      [['From: a@example.com', '\t(Shop and more)'], 'Shop and more'],
+      [['From: =?utf-8?Q?Shop_?=', '\t=?utf-8?Q?and_more?=', '\t<a@example.com>'], 'Shop and more'],
+    ]
+    for (const [lines, name] of folded)
+      assert.deepEqual(read(...lines).from, { email: 'a@example.com', name })
+    const sender = open(from, 'Sender: The', '\tOffice', '\t<b@example.com>', '', 'text')
+    assert.deepEqual(readOtherSenders(sender), ['b@example.com'])
+    const { subject, tag, metadata, messageId } = read(
+      ...[from, 'To: Anna', '\t<anna@example.com>,', '\tBo <bo@example.com>', 'Cc: Cy', '\t<cy@example.com>'],
+      ...['Reply-To: Desk', '\t<desk@example.com>', 'Subject: Hello', '\tthere', 'X-Mail-Tag:', '\twelcome'],
+      ...['X-Mail-Metadata: {"order":', '\t"7"}', 'Message-ID:', '\t<x@y>'],
+    )
+    assert.deepEqual([subject, tag, metadata, messageId], ['Hello there', 'welcome', { order: '7' }, '<x@y>'])
+    const keyed = open(from, 'Idempotency-Key:', '\tone-key', '', 'text')
+    assert.equal(valueIn(keyed, ...idempotencyHeaders), 'one-key')
   })
 
   test('with a message id that can be sent on, or none', () => {

@@ -24,12 +24,13 @@ export function fieldsNamed({ fields }: Pick<RelayedMail, 'fields'>, name: strin
   return fields.filter((field) => field.name === name)
 }
 
-/** The value of the first field of one of these names, unfolded. */
+/** The value of the first field of one of these names, unfolded (RFC 5322 §2.2.3). A tab is a blank like any other. */
 export function valueIn(mail: Pick<RelayedMail, 'fields'>, ...names: string[]): string | undefined {
   const field = names.flatMap((name) => fieldsNamed(mail, name))[0]
   return field?.text
     .slice(field.text.indexOf(':') + 1)
     .replaceAll('\r\n', '')
+    .replaceAll('\t', ' ')
     .trim()
 }
 

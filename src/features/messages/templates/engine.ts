@@ -119,7 +119,14 @@ const libraryDate = handlerOf(libraryFilters.date)
 function date(this: ThisParameterType<typeof libraryDate>, value: unknown, format?: unknown, zone?: unknown) {
   const ofLibrary = (asked: string | undefined) => libraryDate.call(this, value, asked, zone)
   if (format === undefined) return ofLibrary(undefined)
-  return ofLibrary(withWeek(strftimeOf(printed(format)), () => printed(ofLibrary('%Y-%m-%d'))))
+  return ofLibrary(withWeek(strftimeOf(formatOf(format)), () => printed(ofLibrary('%Y-%m-%d'))))
+}
+
+// One sign of a format becomes many, and the library looks neither at the clock nor at the length meanwhile.
+function formatOf(given: unknown): string {
+  const format = printed(given)
+  if (format.length <= limits.dateFormatCharacters) return format
+  throw templateFault(`The format of a date has at most ${limits.dateFormatCharacters} characters.`)
 }
 
 const librarySlice = handlerOf(libraryFilters.slice)

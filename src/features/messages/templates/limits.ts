@@ -4,6 +4,7 @@ export const limits = {
   /** Tags, outputs and the text between them. */
   pieces: 20_000,
   tagCharacters: 10_000,
+  dateFormatCharacters: 200,
   renderMilliseconds: 500,
   /** All renderings of a request have the time of one, and this for each of its messages. */
   messageMilliseconds: 5,

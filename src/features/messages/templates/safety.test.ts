@@ -136,6 +136,18 @@ const runaways: [string, string, RegExp][] = [
   ['doubling with capture', `{% capture s %}xxxxxxxx{% endcapture %}${forEach(60, doubled())}`, /larger/],
   ['much output', forEach(100_000, 'y'.repeat(1000)), /larger/],
   ['a padded date', '{{ "now" | date: "%99999999d" }}', /memory/],
+  [
+    'a long format of a date',
+    `{{ "now" | date: "${'%c'.repeat(101)}" }}`,
+    /format of a date has at most 200/,
+  ],
+  [
+    'a format of a date that grew',
+    `{% assign f = "%c%c%c%c" %}${forEach(14, '{% assign f = f | append: f %}')}{{ "now" | time: f }}`,
+    /format of a date has at most 200/,
+  ],
+  ['text in the place of each character', filled('replace: "", s'), /memory/],
+  ['text between the entries of a list', filled('split: "" | join: s'), /memory/],
   ['deep nesting', '{% if 1 %}'.repeat(9_000) + '{% endif %}'.repeat(9_000), /nested too deeply/],
   [
     'deep nesting of autoescape',
@@ -149,6 +161,10 @@ const runaways: [string, string, RegExp][] = [
 
 function forEach(count: number, body: string): string {
   return `{% for i in (1..${count}) %}${body}{% endfor %}`
+}
+
+function filled(filters: string): string {
+  return `{% assign s = "x" %}${forEach(15, '{% assign s = s | append: s %}')}{{ s | ${filters} | size }}`
 }
 
 function nested(levels: number, filter = 'push'): string {

@@ -89,6 +89,6 @@ function withHtmlFooter(html: string, mail: OutreachMail): string {
   const link = html.includes(mail.unsubscribeUrl) ? [] : [`<a href="${mail.unsubscribeUrl}">${leave}</a>`]
   const lines = [...footerLines(mail).map(escapeHtml), ...link].join('<br>')
   const footer = `<p style="font-size:12px;color:#666">${lines}</p>`
-  const end = html.search(/<\/body\s*>(?![\s\S]*<\/body\s*>)/i)
+  const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1
   return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
 }

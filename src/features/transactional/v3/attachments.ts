@@ -1,4 +1,5 @@
 import { isBase64 } from '../../../kernel/base64.ts'
+import { urlOf } from '../../../kernel/location.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { readUrl } from '../../../kernel/v3/url.ts'
@@ -69,8 +70,10 @@ export function extensionOf(filename: string): string {
 }
 
 export function lastPart(url: string | undefined): string {
-  if (url === undefined || !URL.canParse(url)) return ''
-  const part = new URL(url).pathname.split('/').at(-1) ?? ''
+  const part =
+    urlOf(url ?? '')
+      ?.pathname.split('/')
+      .at(-1) ?? ''
   try {
     return decodeURIComponent(part)
   } catch {

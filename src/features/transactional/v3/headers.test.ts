@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { until } from '../../../../test/until.ts'
 
-const app = await makeApp({ deliver: true })
+const app = await makeApp({ deliver: true, env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 
 const once = ['List-Unsubscribe', 'List-Id', 'References', 'In-Reply-To', 'Auto-Submitted']
 const inTwoSpellings = (name: string) => ({ [name]: '<a@x.example>', [name.toLowerCase()]: '<b@x.example>' })
@@ -61,5 +61,47 @@ describe('a header that may stand once, given in two spellings', () => {
     assert.deepEqual(own.match(/^list-unsubscribe:.*$/gim), ['List-Unsubscribe: <https://y.example/u>'])
     assert.match(own, /^X-Order: 1\r\n/m)
     assert.match(await rawTo('same@example.com'), /^List-Unsubscribe: <https:\/\/x\.example\/u>\r\n/m)
+  })
+})
+
+describe('a header with a value around the longest line', () => {
+  const lengths = Array.from({ length: 21 }, (_, i) => 980 + i)
+
+  test('is refused by name or delivered, in either namespace', async () => {
+    const { key } = await app.makeAccount()
+    const sent = new Map<string, string>()
+    for (const name of ['X-A', 'X-A-Name-Of-Forty-Characters-In-All-Xxx'])
+      for (const length of lengths)
+        for (const value of [
+          'x'.repeat(length),
+          `${'x'.repeat(length / 2)} ${'x'.repeat(length / 2)}`,
+          'ü'.repeat(length / 6),
+        ]) {
+          const to = `l${sent.size}@example.com`
+          const own = {
+            from: 'shop@example.com',
+            to,
+            subject: 'Hello',
+            text: 'Hi',
+            headers: { [name]: value },
+          }
+          const one = await app.call('POST', '/api/v1/transactional/send', { key, body: own })
+          const body = { ...plain, to: [{ email: to }], headers: { [name]: value } }
+          const other = await app.call('POST', '/v3/smtp/email', { key, body })
+          assert.deepEqual(
+            [one.status, other.status],
+            one.status === 202 ? [202, 201] : [422, 400],
+            other.text,
+          )
+          const { message } = one.status === 202 ? { message: '' } : one.body.error
+          if (message === '') sent.set(to, one.body.id)
+          else for (const said of [message, other.body.message]) assert.match(said, /longer than 996 octets/)
+        }
+    for (const id of sent.values())
+      await until(
+        async () => (await app.call('GET', `/api/v1/messages/${id}`, { key })).body.status === 'delivered',
+        `${id} to be delivered`,
+      )
+    assert.ok(sent.size > lengths.length)
   })
 })
