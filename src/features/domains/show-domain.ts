@@ -3,6 +3,7 @@ import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { hasDkim } from './judge.ts'
 import { type DomainRow, type RecordState, recordTypes, roles, states, statuses } from './model.ts'
 import { correctedSpf } from './reading/read-spf.ts'
+import { mostFollowed, mostLookups } from './reading/spf/gather.ts'
 
 const Remark = closed({ code: Type.String(), message: Type.String() })
 const Found = Type.Array(Type.String(), { description: 'The records as they stand' })
@@ -31,6 +32,12 @@ const Record = closed({
   last_known: LastKnown,
 })
 
+const Lookups = Type.Integer({
+  description:
+    `How many look-ups it costs a receiver: ${mostLookups} are the most; ` +
+    `${mostFollowed + 1} stands for more than ${mostFollowed}`,
+})
+
 const Alignment = words(['relaxed', 'strict'])
 
 export const Domain = closed({
@@ -39,7 +46,7 @@ export const Domain = closed({
     description:
       'verified: shown to be yours, and DKIM works; pending: for three days; failed: after that, or broken',
   }),
-  spf: closed({ ...summary, found: Found, policy: orNull(Type.String()), lookups: Type.Integer() }),
+  spf: closed({ ...summary, found: Found, policy: orNull(Type.String()), lookups: Lookups }),
   dkim: closed({ ...summary, found: Found }),
   dmarc: closed({
     ...summary,

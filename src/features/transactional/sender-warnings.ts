@@ -11,6 +11,7 @@ import { readDmarc } from '../domains/reading/read-dmarc.ts'
 import { readSpf } from '../domains/reading/read-spf.ts'
 import type { State } from '../domains/reading/reading.ts'
 import type { SpfSetting } from '../domains/wanted-records.ts'
+import { withinLook } from '../domains/within-look.ts'
 import type { Looked } from './find-blocking.ts'
 import { mailboxProviders } from './mailbox-providers.ts'
 import { type Warning, warnIf } from './warning.ts'
@@ -58,7 +59,9 @@ function ofDeclared(state: DomainState): Warning[] {
 const codeOf = (code: string) => (code.startsWith('dmarc_') ? 'dmarc_missing' : code)
 
 async function ofUndeclared({ dns, spf: senders }: DnsNeeds, domain: string): Promise<Warning[]> {
-  const [spf, dmarc] = await Promise.all([readSpf(dns, { domain, ...senders }), readDmarc(dns, domain)])
+  const [spf, dmarc] = await withinLook(dns, (within) =>
+    Promise.all([readSpf(within, { domain, ...senders }), readDmarc(within, domain)]),
+  )
   // SPF may still speak for it, unless the policy asks for more; what DNS does not answer for says nothing.
   const reasons = [says(spf.state) ? spf.explanation : '', aboutPolicy(dmarc.policy)].filter(Boolean)
   const message = [aboutUndeclared(domain), ...reasons].join(' ')

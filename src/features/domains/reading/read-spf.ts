@@ -1,13 +1,13 @@
 import type { Dns } from '../../../kernel/ports.ts'
 import { normalName, quoted, type Reading, type Remark, reading, unreadable } from './reading.ts'
 import { endOf, passes, passesOn, unreadBelow } from './spf/evaluate.ts'
-import { type Gathered, gatherSpf, type Node } from './spf/gather.ts'
+import { type Gathered, gatherSpf, mostFollowed, mostLookups, type Node } from './spf/gather.ts'
 import { rangeOf } from './spf/parse.ts'
 
 /** `ip`: addresses or networks. */
 export type SpfWanted = { domain: string; include: string[]; ip: string[] }
 export type SpfReading = Reading & {
-  /** How many further questions the record costs a receiver. */
+  /** How many further questions the record costs a receiver; one more than are counted where it is more. */
   lookups: number
   /** How the record ends: `~all` and so on. */
   policy: string | null
@@ -16,7 +16,7 @@ export type SpfReading = Reading & {
 }
 
 // RFC 7208 §4.6.4.
-const [mostLookups, mostVoids] = [10, 2]
+const mostVoids = 2
 
 export async function readSpf(dns: Dns, wanted: SpfWanted): Promise<SpfReading> {
   const gathered = await gatherSpf(dns, normalName(wanted.domain), wanted.ip.length > 0)
@@ -102,11 +102,16 @@ function faultOf({ lookups, voids, faults }: Gathered): string | undefined {
   if (faults.length > 0)
     return `${[...new Set(faults)].slice(0, 5).join('; ')}. Correct or take out what leads there.`
   if (lookups > mostLookups)
-    return `it takes ${lookups} look-ups and ${mostLookups} are the most. Take out includes that are not in use.`
+    return (
+      `it takes ${numberOf(lookups)} look-ups and ${mostLookups} are the most. ` +
+      'Take out includes that are not in use.'
+    )
   if (voids > mostVoids)
     return `${voids} of the names in it do not exist and ${mostVoids} are the most. Take them out.`
   return undefined
 }
+
+const numberOf = (lookups: number) => (lookups > mostFollowed ? `more than ${mostFollowed}` : lookups)
 
 function termsFor({ include, ip }: Pick<SpfWanted, 'include' | 'ip'>): string[] {
   return [

@@ -11,11 +11,13 @@ export type Node =
 /** The addresses behind `a` and `mx`. */
 export type Hosts = Map<Term, DnsAnswer<string>>
 
-/** `faults` make the evaluation of the whole fail for everybody. */
+/** `faults` make the evaluation of the whole fail for everybody. `lookups` are exact up to `mostFollowed`. */
 export type Gathered = { root: Node; lookups: number; voids: number; faults: string[] }
 
-// RFC 7208 §4.6.4 allows ten; what is over is counted as well, to an end.
-const mostFollowed = 40
+// RFC 7208 §4.6.4.
+export const mostLookups = 10
+/** What is over the ten is counted as well, to an end: whoever writes the records decides how many there are. */
+export const mostFollowed = 40
 const mostMailHosts = 10
 
 type Search = Omit<Gathered, 'root'> & { dns: Dns; wantsAddresses: boolean }
@@ -23,7 +25,7 @@ type Search = Omit<Gathered, 'root'> & { dns: Dns; wantsAddresses: boolean }
 export async function gatherSpf(dns: Dns, domain: string, wantsAddresses: boolean): Promise<Gathered> {
   const search: Search = { dns, wantsAddresses, lookups: 0, voids: 0, faults: [] }
   const root = await nodeOf(search, domain, [])
-  return { ...search, root }
+  return { ...search, lookups: Math.min(search.lookups, mostFollowed + 1), root }
 }
 
 async function nodeOf(search: Search, domain: string, above: string[]): Promise<Node> {
@@ -54,6 +56,7 @@ const looksUp = new Set<Term['kind']>(['include', 'a', 'mx', 'ptr', 'exists'])
 async function follow(search: Search, domain: string, record: SpfRecord, above: string[]): Promise<Node> {
   const path = [...above, domain]
   const terms = record.terms.filter(({ kind }) => looksUp.has(kind))
+  // Counted before anything is asked, so that records read side by side share one allowance, and no chain is longer.
   search.lookups += terms.length + (record.redirect === null ? 0 : 1)
   const below = new Map<Term, Node>()
   const hosts: Hosts = new Map()
@@ -101,7 +104,8 @@ async function mailHosts(search: Search, name: string): Promise<DnsAnswer<string
     search.faults.push(
       `${quoted(name)} has ${records.length} mail servers; ${mostMailHosts} are the most for mx`,
     )
-  if (!search.wantsAddresses) return []
+  // A record that takes more is good for no address.
+  if (!search.wantsAddresses || search.lookups > mostLookups) return []
   const found = await Promise.all(
     records.slice(0, mostMailHosts).map(({ exchange }) => search.dns.addresses(exchange)),
   )
