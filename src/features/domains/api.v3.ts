@@ -50,8 +50,10 @@ function showRecords({ records }: DomainRow): Static<typeof DnsRecords> {
   return Object.fromEntries(Object.entries(all).filter(([, record]) => record !== undefined))
 }
 
-function dnsRecord(record: RecordState): Static<typeof DnsRecord> {
+/** Left out where there is no value to be pasted. */
+function dnsRecord(record: RecordState): Static<typeof DnsRecord> | undefined {
   const { type, value, host } = showRecord(record)
+  if (value === null) return undefined
   return { type, value, host_name: host, status: record.known === 'ok' }
 }
 

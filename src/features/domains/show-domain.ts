@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { hasDkim } from './judge.ts'
 import { type DomainRow, type RecordState, recordTypes, roles, states, statuses } from './model.ts'
-import { correctedSpf } from './reading/read-spf.ts'
 import { mostFollowed, mostLookups } from './reading/spf/gather.ts'
 
 const Remark = closed({ code: Type.String(), message: Type.String() })
@@ -24,7 +23,13 @@ const Record = closed({
   role: words(roles),
   type: words(recordTypes),
   host: Type.String(),
-  value: Type.String({ description: 'Ready to paste' }),
+  value: orNull(
+    Type.String({
+      description:
+        'Ready to paste, in place of what is there. null: no value is sure to work and to keep all who send for the ' +
+        'domain; the explanation says what to do',
+    }),
+  ),
   required: Type.Boolean({ description: 'Large providers refuse or mistrust mail without it' }),
   state: State,
   found: Found,
@@ -81,26 +86,31 @@ export function showRecord(record: RecordState): Static<typeof Record> {
   const explanation = isOver
     ? `${host} has no record and needs none: this key no longer signs.`
     : [record.explanation, record.note].filter(Boolean).join(' ')
+  const value = toPaste(record)
+  const isUnknown = record.role === 'spf' && record.facts.paste === undefined && state === 'unreadable'
   return {
     role,
     type,
     host,
-    value: toPaste(record),
+    value,
     required,
     state,
     found,
-    explanation,
+    explanation: isUnknown ? `${explanation} ${adding(record)}` : explanation,
     ...lastKnown(record),
   }
 }
 
-/** There may be one SPF record only: a second one must not be added. One that is shown cut off is left alone. */
-function toPaste({ role, state, found, value, facts }: RecordState): string {
-  const [only, ...others] = found
-  const isWhole = only !== undefined && others.length === 0 && !only.endsWith('…')
-  if (role !== 'spf' || state !== 'mismatch' || !isWhole) return value
-  // One that was read before the terms were kept gets all that are wanted.
-  return correctedSpf(only, facts.absent ?? value.split(' ').slice(1, -1))
+/** There may be one SPF record only, and one that is not known may name others who send: nothing is to replace that. */
+function toPaste({ role, state, value, facts }: RecordState): string | null {
+  if (role !== 'spf') return value
+  return facts.paste === undefined && state === 'missing' ? value : (facts.paste ?? null)
+}
+
+/** Where DNS did not answer, and nothing is known of a record. */
+function adding({ value }: RecordState): string {
+  const terms = value.split(' ').slice(1, -1).join(' ')
+  return `Add ${terms} behind v=spf1 of the SPF record that the domain has; only where it has none publish ${value}`
 }
 
 function lastKnown({ known, knownAt }: RecordState) {

@@ -36,7 +36,7 @@ test('a look ends after fifteen seconds; what was answered by then counts, the r
   ])
 })
 
-test('each question is asked once, and none when the time is over', async (t) => {
+test('nothing more is asked when the time is over', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked: string[] = []
   const txt = async (name: string) => {
@@ -44,7 +44,7 @@ test('each question is asked once, and none when the time is over', async (t) =>
     return ['text']
   }
   await withinLook({ ...silent, txt }, async (dns) => {
-    assert.deepEqual([await dns.txt('a.example'), await dns.txt('a.example')], [['text'], ['text']])
+    assert.deepEqual(await dns.txt('a.example'), ['text'])
     t.mock.timers.tick(15_000)
     assert.equal(await dns.txt('b.example'), 'unreadable')
   })

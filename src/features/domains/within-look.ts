@@ -3,10 +3,7 @@ import type { Dns } from '../../kernel/ports.ts'
 
 const longestLookMs = 15_000
 
-/**
- * A look that ends: each question is asked once, and what has no answer when the time is over is unreadable, so that
- * whatever was known of it stays.
- */
+/** A look that ends: what has no answer when the time is over is unreadable, so that whatever was known of it stays. */
 export async function withinLook<T>(dns: Dns, look: (dns: Dns) => Promise<T>): Promise<T> {
   let end = () => {}
   let isOver = false
@@ -17,20 +14,16 @@ export async function withinLook<T>(dns: Dns, look: (dns: Dns) => Promise<T>): P
     }
   })
   const timer = setTimeout(end, longestLookMs)
-  const once = <A>(question: (name: string) => Promise<A>) => {
-    const asked = new Map<string, Promise<A | 'unreadable'>>()
-    return (name: string): Promise<A | 'unreadable'> => {
-      const answer = asked.get(name) ?? (isOver ? over : Promise.race([question(name), over]))
-      asked.set(name, answer)
-      return answer
-    }
-  }
+  const inTime =
+    <A>(question: (name: string) => Promise<A>) =>
+    (name: string): Promise<A | 'unreadable'> =>
+      isOver ? over : Promise.race([question(name), over])
   const bounded: Dns = {
-    mx: once(dns.mx),
-    txt: once(dns.txt),
-    cname: once(dns.cname),
-    addresses: once(dns.addresses),
-    exists: once(dns.exists),
+    mx: inTime(dns.mx),
+    txt: inTime(dns.txt),
+    cname: inTime(dns.cname),
+    addresses: inTime(dns.addresses),
+    exists: inTime(dns.exists),
   }
   return look(bounded).finally(() => clearTimeout(timer))
 }

@@ -22,9 +22,12 @@ const mostMailHosts = 10
 
 type Search = Omit<Gathered, 'root'> & { dns: Dns; wantsAddresses: boolean }
 
-export async function gatherSpf(dns: Dns, domain: string, wantsAddresses: boolean): Promise<Gathered> {
+/** `text` is a record that the domain might have in place of its own. */
+export type Asked = { domain: string; wantsAddresses: boolean; text?: string }
+
+export async function gatherSpf(dns: Dns, { domain, wantsAddresses, text }: Asked): Promise<Gathered> {
   const search: Search = { dns, wantsAddresses, lookups: 0, voids: 0, faults: [] }
-  const root = await nodeOf(search, domain, [])
+  const root = await (text === undefined ? nodeOf(search, domain, []) : nodeWith(search, domain, text, []))
   return { ...search, lookups: Math.min(search.lookups, mostFollowed + 1), root }
 }
 
@@ -40,13 +43,17 @@ async function nodeOf(search: Search, domain: string, above: string[]): Promise<
     return { domain, fault: 'none', why: `${domain} has no SPF record`, texts: all.filter(isAlmostSpf) }
   if (found.length > 1)
     return { domain, fault: 'multiple', why: `${domain} has ${found.length} SPF records`, texts: found }
+  return nodeWith(search, domain, text, above)
+}
+
+async function nodeWith(search: Search, domain: string, text: string, above: string[]): Promise<Node> {
   const record = parseSpf(text)
   if ('fault' in record)
     return {
       domain,
       fault: 'invalid',
       why: `the SPF record of ${domain} cannot be used: ${record.fault}`,
-      texts: found,
+      texts: [text],
     }
   return follow(search, domain, record, above)
 }
@@ -69,6 +76,18 @@ async function follow(search: Search, domain: string, record: SpfRecord, above: 
   })
   await Promise.all(followed)
   return { domain, record, below, redirect: await redirect, hosts }
+}
+
+/** What each term of the record takes, with all that it leads to. */
+export function costsOf(node: Node): { text: string; lookups: number }[] {
+  if ('fault' in node) return []
+  const { record, below, redirect } = node
+  const under = (one: Node | null | undefined) =>
+    one ? costsOf(one).reduce((n, { lookups }) => n + lookups, 0) : 0
+  const terms = record.terms.filter(({ kind }) => looksUp.has(kind))
+  const costs = terms.map((term) => ({ text: term.text, lookups: 1 + under(below.get(term)) }))
+  if (record.redirect === null) return costs
+  return [...costs, { text: `redirect=${record.redirect}`, lookups: 1 + under(redirect) }]
 }
 
 async function child(search: Search, domain: string, path: string[]): Promise<Node> {
