@@ -172,4 +172,34 @@ describe('authentication', () => {
     const { findings } = await diagnose('?domain=undeclared.example')
     assert.ok(findings.every((one: Finding) => one.domain !== 'usual.example'))
   })
+
+  test('from_domain_undeclared: what declaring would refuse is not offered, but a domain of their own', async () => {
+    const { key, call, must, follow, diagnose } = await setUp()
+    for (const domain of ['gmail.com', 'co.uk', 'printer.local']) {
+      await call('PUT', '/api/v1/settings', { default_sender: { email: `ann@${domain}`, name: 'Ann' } })
+      const finding = await must('from_domain_undeclared')
+      assert.deepEqual([finding.domain, finding.action], [domain, null])
+      assert.match(finding.message, /Send from a domain of your own: declare one, and verify it\.$/)
+      const { action } = (await diagnose()).first_steps.find(({ code }: Body) => code === 'declare_domain')
+      assert.equal(action.body.domain, 'mail.example.com')
+      const refused = await call('POST', '/api/v1/domains', { domain })
+      assert.equal(refused.status, 422, domain)
+    }
+    await verified('ours.example', key)
+    await call('PUT', '/api/v1/settings', { default_sender: { email: 'ann@gmail.com', name: 'Ann' } })
+    const finding = await must('from_domain_undeclared')
+    assert.match(finding.message, /belongs to its provider.*a domain of your own, such as ours\.example\.$/)
+    assert.deepEqual(finding.action.body, { default_sender: { email: 'ann@ours.example', name: 'Ann' } })
+    await follow(finding.code, finding)
+    // Who is named in each message, no setting changes.
+    await call('POST', '/api/v1/transactional/send', {
+      from: 'ann@gmail.com',
+      to: 'b@example.org',
+      subject: 'Hi',
+      text: 'Hi.',
+    })
+    assert.equal((await must('from_domain_undeclared')).action, null)
+    const { body } = await call('GET', '/api/v1/deliverability/diagnose?domain=gmail.com')
+    assert.equal(body.error.action, undefined)
+  })
 })

@@ -3,8 +3,9 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { aboutAuthentication, aboutUndeclared } from '../domains/authentication.ts'
+import { obstacleTo } from '../domains/declarable.ts'
 import type { DomainState } from '../domains/domain-states.ts'
-import { normalName } from '../domains/name.ts'
+import { mostDomains } from '../domains/refusals.ts'
 import type { Finding } from './finding.ts'
 import { countSenderDomains } from './queries.ts'
 import { requestOf } from './requests.ts'
@@ -30,12 +31,36 @@ async function undeclared(ctx: Ctx, domains: DomainState[]): Promise<Finding[]> 
     severity: 'critical',
     area,
     domain,
-    message: aboutUndeclared(domain),
     evidence: { messages, of_last: total, is_default_sender: domain === usual },
-    // What no public resolver answers for cannot be declared: only another sender helps.
-    action: normalName(domain) ? requestOf(ctx, 'domain.declare', { body: { domain } }) : null,
+    ...wayOut(ctx, domains, domain, domain === usual ? default_sender : null),
     proof: requestOf(ctx, 'deliverability.diagnose'),
   }))
+}
+
+type Sender = { email: string; name?: string | undefined }
+
+/** What cannot be declared is not to be sent from: only another sender helps. */
+function wayOut(ctx: Ctx, domains: DomainState[], domain: string, sender: Sender | null) {
+  const said = aboutUndeclared(domain)
+  const obstacle = obstacleTo(domain)
+  if (obstacle) return instead(ctx, domains, `${said} ${obstacle.message}`, sender)
+  if (domains.length < mostDomains)
+    return { message: said, action: requestOf(ctx, 'domain.declare', { body: { domain } }) }
+  const full = `An account has at most ${mostDomains} domains: delete one that is not in use, then declare this one.`
+  return { message: `${said} ${full}`, action: null }
+}
+
+function instead(ctx: Ctx, domains: DomainState[], why: string, sender: Sender | null) {
+  const own = domains.find(({ status }) => status === 'verified')?.domain
+  if (own === undefined)
+    return { message: `${why} Send from a domain of your own: declare one, and verify it.`, action: null }
+  const message = `${why} Send from a domain of your own, such as ${own}.`
+  if (!sender) return { message, action: null }
+  const email = `${sender.email.split('@')[0]}@${own}`
+  return {
+    message,
+    action: requestOf(ctx, 'settings.update', { body: { default_sender: { ...sender, email } } }),
+  }
 }
 
 function aboutDomain(ctx: Ctx, state: DomainState): Finding[] {

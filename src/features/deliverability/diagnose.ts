@@ -1,6 +1,7 @@
 // One verdict over all that stands between the account and the inbox, from what is stored and counted already.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { notFound } from '../../kernel/refusals.ts'
+import { declaring } from '../domains/declarable.ts'
 import { findDomains } from '../domains/domain-states.ts'
 import { readName } from '../domains/name.ts'
 import { findAuthentication } from './authentication.ts'
@@ -18,13 +19,7 @@ export async function diagnose(ctx: Ctx, around: Surroundings, asked: string | u
   if (only !== undefined && !domains.some(({ domain }) => domain === only))
     throw notFound({
       message: `${only} is not declared on this account.`,
-      action: {
-        operation: 'domain.declare',
-        method: 'POST',
-        path: '/api/v1/domains',
-        scope: 'domain.write',
-        body: { domain: only },
-      },
+      action: declaring(only),
     })
   const days = daysUntil(ctx.now)
   const found = [

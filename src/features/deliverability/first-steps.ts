@@ -2,6 +2,7 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { domainOf } from '../../kernel/email-address.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
+import { obstacleTo } from '../domains/declarable.ts'
 import type { DomainState } from '../domains/domain-states.ts'
 import { findSent } from './queries.ts'
 import { type Request, requestOf } from './requests.ts'
@@ -24,7 +25,9 @@ export async function firstSteps(ctx: Ctx, around: Surroundings, domains: Domain
   // An SMTP server takes a message and tells no more of it.
   const hasArrived = is_delivered || (is_sent && around.transportKind().startsWith('smtp'))
   if (hasArrived) return []
-  const { default_sender } = await readSettings(ctx)
+  const { default_sender: given } = await readSettings(ctx)
+  // An address on a domain that nobody can declare is not to be sent from: the way leads to one of their own.
+  const default_sender = given && !obstacleTo(domainOf(given.email)) ? given : null
   const best = domains.find(({ status }) => status === 'verified') ?? domains.at(-1)
   const domain = best?.domain ?? (default_sender ? domainOf(default_sender.email) : placeholder)
   const steps = [...domainSteps(ctx, domain, best), ...sendingSteps(ctx, domain, { default_sender, is_sent })]

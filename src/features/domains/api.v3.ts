@@ -4,12 +4,13 @@ import { operation } from '../../kernel/operation.ts'
 import { prepared } from '../../kernel/prepared.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { closed, Time } from '../../kernel/schema.ts'
+import { readNewName } from './declarable.ts'
 import { declareDomain, prepareDeclaration } from './declare-domain.ts'
 import { deleteDomain } from './delete-domain.ts'
 import { isOwned } from './judge.ts'
 import type { DomainNeeds } from './look-at-domain.ts'
 import type { DomainRow, RecordState } from './model.ts'
-import { readName, readNewName } from './name.ts'
+import { readName } from './name.ts'
 import { listDomains } from './queries.ts'
 import { domainChanged, mostDomains, tooManyDomains, upstreamUnavailable } from './refusals.ts'
 import { showRecord } from './show-domain.ts'
@@ -50,8 +51,10 @@ function showRecords({ records }: DomainRow): Static<typeof DnsRecords> {
   return Object.fromEntries(Object.entries(all).filter(([, record]) => record !== undefined))
 }
 
-function dnsRecord(record: RecordState): Static<typeof DnsRecord> {
+/** Left out where there is no value to be pasted. */
+function dnsRecord(record: RecordState): Static<typeof DnsRecord> | undefined {
   const { type, value, host } = showRecord(record)
+  if (value === null) return undefined
   return { type, value, host_name: host, status: record.known === 'ok' }
 }
 

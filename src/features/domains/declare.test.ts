@@ -98,6 +98,23 @@ test('what anybody registers names below is declared by nobody', async () => {
   assert.equal((await app.declare('shop.co.uk')).status, 201)
 })
 
+test('the domain of a mailbox provider is declared by nobody, one below it by whom it is given to', async () => {
+  for (const domain of ['gmail.com', 'Free.fr.', 'proton.me']) {
+    const { status, body } = await app.declare(domain)
+    assert.deepEqual(
+      [status, body.error.code, body.error.param],
+      [422, 'invalid_parameter', 'domain'],
+      domain,
+    )
+    assert.match(body.error.message, /belongs to its provider/)
+    assert.match(body.error.hint, /a domain of your own/)
+    assert.equal((await app.call('POST', '/v3/senders/domains', { body: { name: domain } })).status, 400)
+    const asked = await app.call('POST', '/api/v1/domains/verify', { body: { domain } })
+    assert.deepEqual([asked.status, asked.body.error.action], [404, undefined])
+  }
+  assert.equal((await app.declare('shop.free.fr')).status, 201)
+})
+
 test('an account sees and touches its own domains only', async () => {
   const { key } = await app.makeAccount()
   await app.declare('private.example')

@@ -29,7 +29,10 @@ export function applyReadings(before: RecordState[], wanted: Wanted[], { reading
     const reading = readings.get(keyOf(record))
     if (!reading) return old
     const { mailHost } = { ...old.facts, ...reading.facts }
-    if (reading.state === 'unreadable') return { ...old, ...reading, facts: { ...old.facts, mailHost } }
+    // A record that was read, though not all that it leads to: what is to be pasted is made from this one.
+    const paste = reading.facts.paste === undefined ? old.facts.paste : reading.facts.paste
+    if (reading.state === 'unreadable')
+      return { ...old, ...reading, facts: { ...old.facts, mailHost, paste } }
     const wasOk = old.wasOk || reading.state === 'ok'
     const facts = { ...old.facts, ...reading.facts }
     return { ...old, ...reading, facts, known: reading.state, knownAt: at.toISOString(), wasOk }

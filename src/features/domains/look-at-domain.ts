@@ -12,6 +12,7 @@ import { openReader, type Read } from './read-records.ts'
 import type { SecretKeys } from './seal-key.ts'
 import { settleKeys } from './settle-keys.ts'
 import { type SpfSetting, wantedRecords } from './wanted-records.ts'
+import { withinLook } from './within-look.ts'
 
 /** What broke, for whoever tells the account of it. */
 export type Broken = {
@@ -37,12 +38,14 @@ export type Looked = { upstream: Identity | null; readings: Map<string, Read>; a
 
 /** Everything is asked at once; what the upstream newly asks for comes after. */
 export async function lookAtDomain(needs: DomainNeeds, subject: Subject, at: Date): Promise<Looked> {
-  const read = openReader(needs.dns, subject.domain)
-  const asked = askUpstream(needs, subject)
-  const isKnown = !needs.identity || subject.upstream !== null
-  if (isKnown) await read(wantedRecords(subject, needs.spf))
-  const upstream = await asked
-  return { upstream, readings: await read(wantedRecords({ ...subject, upstream }, needs.spf)), at }
+  return withinLook(needs.dns, async (dns) => {
+    const read = openReader(dns, subject.domain)
+    const asked = askUpstream(needs, subject)
+    const isKnown = !needs.identity || subject.upstream !== null
+    if (isKnown) await read(wantedRecords(subject, needs.spf))
+    const upstream = await asked
+    return { upstream, readings: await read(wantedRecords({ ...subject, upstream }, needs.spf)), at }
+  })
 }
 
 const patienceMs = 5_000

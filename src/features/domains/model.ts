@@ -28,8 +28,8 @@ export const keyOf = ({ role, type, host, value }: Wanted) => [role, type, host,
 export type Facts = {
   lookups?: number
   policy?: string | null
-  /** Terms that the SPF record should authorise and does not. */
-  absent?: string[]
+  /** The SPF record to publish in place of the one that was read; null: none is sure to keep all who send. */
+  paste?: string | null
   foundAt?: string | null
   alignment?: { dkim: 'r' | 's'; spf: 'r' | 's' }
   organisation?: string

@@ -1,4 +1,3 @@
-import { getDomain } from 'tldts'
 import { normalDomain } from '../../kernel/email-address.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 
@@ -34,15 +33,4 @@ function hintFor(given: string): string {
   if (given.split('.').some((label) => label.length > 63))
     return 'No part of it may have more than 63 characters.'
   return 'A name has letters, digits and hyphens in its parts, no other characters such as _.'
-}
-
-/** Of a domain to be declared: what anybody registers names below is nobody's. */
-export function readNewName(given: string, param?: string): string {
-  const name = readName(given, param)
-  if (getDomain(name) !== null) return name
-  throw invalidParameter({
-    message: `${name} is a public suffix, below which anybody may have a domain.`,
-    param: param ?? 'domain',
-    hint: `Declare your own, such as yours.${name}`,
-  })
 }

@@ -104,21 +104,43 @@ export function deleteDomainRow(db: Db, { accountId, domain }: DomainRef) {
 
 const Due = row<{ account_id: string; domain: string }>({ account_id: text, domain: text })
 
-/** Takes domains whose check is due; should the process die, they are due again after the lease. */
-export function claimDue(db: Db, claim: { now: Date; until: Date; limit: number }) {
+export type Claim = {
+  now: Date
+  until: Date
+  limit: number
+  mostOfOne: number
+  /** Of accounts that had some in this turn. */
+  counts: { accountId: string; begun: number; running: number }[]
+}
+
+/**
+ * Takes domains whose check is due, those first whose account had the fewest of the turn, and of an account no more at
+ * once than it may have. Should the process die, they are due again after the lease: nothing else holds them.
+ */
+export function claimDue(db: Db, { now, until, limit, mostOfOne, counts }: Claim) {
   return db.many(
     Due,
     sql`
     -- all accounts: each is checked for its own account
-    with picked as (
+    with ranked as (
+      select d.id, d.next_check_at, coalesce(c.begun, 0) as begun, coalesce(c.running, 0) as running,
+             row_number() over (partition by d.account_id order by d.next_check_at, d.id) as place
+        from domains d
+        left join json_to_recordset(${JSON.stringify(counts)}::json)
+                  as c ("accountId" bigint, begun int, running int) on c."accountId" = d.account_id
+       where d.next_check_at <= ${now}),
+    picked as (
       select id
         from domains
-       where next_check_at <= ${claim.now}
-       order by next_check_at
-       limit ${claim.limit}
+       where id in (select id
+                      from ranked
+                     where place + running <= ${mostOfOne}
+                     order by begun + place, next_check_at
+                     limit ${limit})
+         and next_check_at <= ${now}
          for update skip locked)
     update domains d
-       set next_check_at = ${claim.until}
+       set next_check_at = ${until}
       from picked p
      where d.id = p.id
     returning d.account_id, d.domain`,

@@ -48,8 +48,8 @@ function readDkimRecord(dns: Dns, { host, value }: Wanted): Promise<Reading> {
 async function readSpfRecord(dns: Dns, { host, value }: Wanted): Promise<Read> {
   const named = (term: RegExp) => [...value.matchAll(term)].map(([, name = '']) => name)
   const wanted = { domain: host, include: named(/ include:(\S+)/g), ip: named(/ ip[46]:(\S+)/g) }
-  const { lookups, policy, absent, ...reading } = await readSpf(dns, wanted)
-  return { ...reading, facts: { lookups, policy, absent } }
+  const { lookups, policy, paste, ...reading } = await readSpf(dns, wanted)
+  return { ...reading, facts: { lookups, policy, paste } }
 }
 
 async function readDmarcRecord(dns: Dns, domain: string): Promise<Read> {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { hasDkim } from './judge.ts'
 import { type DomainRow, type RecordState, recordTypes, roles, states, statuses } from './model.ts'
-import { correctedSpf } from './reading/read-spf.ts'
+import { mostFollowed, mostLookups } from './reading/spf/gather.ts'
 
 const Remark = closed({ code: Type.String(), message: Type.String() })
 const Found = Type.Array(Type.String(), { description: 'The records as they stand' })
@@ -23,12 +23,24 @@ const Record = closed({
   role: words(roles),
   type: words(recordTypes),
   host: Type.String(),
-  value: Type.String({ description: 'Ready to paste' }),
+  value: orNull(
+    Type.String({
+      description:
+        'Ready to paste, in place of what is there. null: no value is sure to work and to keep all who send for the ' +
+        'domain; the explanation says what to do',
+    }),
+  ),
   required: Type.Boolean({ description: 'Large providers refuse or mistrust mail without it' }),
   state: State,
   found: Found,
   explanation: Type.String(),
   last_known: LastKnown,
+})
+
+const Lookups = Type.Integer({
+  description:
+    `How many look-ups it costs a receiver: ${mostLookups} are the most; ` +
+    `${mostFollowed + 1} stands for more than ${mostFollowed}`,
 })
 
 const Alignment = words(['relaxed', 'strict'])
@@ -39,7 +51,7 @@ export const Domain = closed({
     description:
       'verified: shown to be yours, and DKIM works; pending: for three days; failed: after that, or broken',
   }),
-  spf: closed({ ...summary, found: Found, policy: orNull(Type.String()), lookups: Type.Integer() }),
+  spf: closed({ ...summary, found: Found, policy: orNull(Type.String()), lookups: Lookups }),
   dkim: closed({ ...summary, found: Found }),
   dmarc: closed({
     ...summary,
@@ -74,26 +86,34 @@ export function showRecord(record: RecordState): Static<typeof Record> {
   const explanation = isOver
     ? `${host} has no record and needs none: this key no longer signs.`
     : [record.explanation, record.note].filter(Boolean).join(' ')
+  const value = toPaste(record)
+  const isUnknown = record.role === 'spf' && record.facts.paste === undefined && state === 'unreadable'
   return {
     role,
     type,
     host,
-    value: toPaste(record),
+    value,
     required,
     state,
     found,
-    explanation,
+    explanation: isUnknown ? `${explanation} ${adding(record)}` : explanation,
     ...lastKnown(record),
   }
 }
 
-/** There may be one SPF record only: a second one must not be added. One that is shown cut off is left alone. */
-function toPaste({ role, state, found, value, facts }: RecordState): string {
-  const [only, ...others] = found
-  const isWhole = only !== undefined && others.length === 0 && !only.endsWith('…')
-  if (role !== 'spf' || state !== 'mismatch' || !isWhole) return value
-  // One that was read before the terms were kept gets all that are wanted.
-  return correctedSpf(only, facts.absent ?? value.split(' ').slice(1, -1))
+// Read by a version that kept no value for it: the next check makes one.
+const outdated: RecordState['state'][] = ['mismatch', 'multiple', 'invalid']
+
+/** There may be one SPF record only: where one is known, the value takes over what it says. */
+function toPaste({ role, state, value, facts }: RecordState): string | null {
+  if (role !== 'spf') return value
+  return facts.paste === undefined && !outdated.includes(state) ? value : (facts.paste ?? null)
+}
+
+/** Where DNS did not answer, and nothing is known of a record. */
+function adding({ value }: RecordState): string {
+  const terms = value.split(' ').slice(1, -1).join(' ')
+  return `Add ${terms} behind v=spf1 of the SPF record that the domain has; only where it has none publish ${value}`
 }
 
 function lastKnown({ known, knownAt }: RecordState) {

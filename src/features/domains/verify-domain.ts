@@ -1,6 +1,7 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import type { Db } from '../../kernel/db.ts'
 import { notFound } from '../../kernel/refusals.ts'
+import { declaring } from './declarable.ts'
 import { insertOwnKey, listOwnKeys, type NewKey } from './key-queries.ts'
 import { type DomainNeeds, keepLook, type Looked, lookAtDomain } from './look-at-domain.ts'
 import { asOwn, makeKey } from './make-key.ts'
@@ -73,12 +74,6 @@ export const notDeclared = (domain: string) => ({
 export function unknownDomain(domain: string) {
   return notFound({
     ...notDeclared(domain),
-    action: {
-      operation: 'domain.declare',
-      method: 'POST',
-      path: '/api/v1/domains',
-      scope: 'domain.write',
-      body: { domain },
-    },
+    action: declaring(domain),
   })
 }

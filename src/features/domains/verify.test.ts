@@ -85,6 +85,27 @@ test('the SPF value to paste is the one that the explanation names, and pasting 
   }
 })
 
+test('an SPF record that is right is the value, and stays it while DNS is silent', async () => {
+  app.publish((await declared('keeps.example')).records)
+  const standing = 'v=spf1 a:keeps.example include:spf.posthorn.example -all'
+  zone['keeps.example A'] = ['192.0.2.1']
+  zone['keeps.example TXT'] = [standing]
+  assert.equal(recordOf(await app.verify('keeps.example'), 'spf').value, standing)
+  zone['keeps.example TXT'] = 'fails'
+  const spf = recordOf(await app.verify('keeps.example'), 'spf')
+  assert.deepEqual([spf.state, spf.value], ['unreadable', standing])
+})
+
+test('where no SPF record was ever read the value is said to be for a domain that has none', async () => {
+  zone['unknown.example TXT'] = 'fails'
+  const spf = recordOf(await declared('unknown.example'), 'spf')
+  assert.deepEqual([spf.state, spf.value], ['unreadable', 'v=spf1 include:spf.posthorn.example ~all'])
+  assert.match(
+    spf.explanation,
+    /Add include:spf\.posthorn\.example behind v=spf1 of the SPF record that the domain has/,
+  )
+})
+
 test('two accounts may declare a domain; it serves the one that can publish its record', async () => {
   const other = await app.makeAccount()
   const mine = await declared('shared.example')

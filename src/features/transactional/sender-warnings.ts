@@ -5,14 +5,15 @@ import { domainOf } from '../../kernel/email-address.ts'
 import type { Dns } from '../../kernel/ports.ts'
 import type { Action } from '../../kernel/refusal.ts'
 import { aboutAuthentication, aboutUndeclared } from '../domains/authentication.ts'
+import { declaring } from '../domains/declarable.ts'
 import { type DomainState, findDomainState } from '../domains/domain-states.ts'
-import { normalName } from '../domains/name.ts'
+import { isMailboxProvider } from '../domains/mailbox-providers.ts'
 import { readDmarc } from '../domains/reading/read-dmarc.ts'
 import { readSpf } from '../domains/reading/read-spf.ts'
 import type { State } from '../domains/reading/reading.ts'
 import type { SpfSetting } from '../domains/wanted-records.ts'
+import { withinLook } from '../domains/within-look.ts'
 import type { Looked } from './find-blocking.ts'
-import { mailboxProviders } from './mailbox-providers.ts'
 import { type Warning, warnIf } from './warning.ts'
 
 const param = 'from'
@@ -25,7 +26,7 @@ export async function aboutSender(ctx: Ctx, needs: DnsNeeds, { from }: Looked): 
   const domain = domainOf(from.email)
   const state = await findDomainState(ctx.db, ctx.caller.accountId, domain)
   if (state) return ofDeclared(state)
-  return mailboxProviders.includes(domain) ? [ofProvider(domain)] : ofUndeclared(needs, domain)
+  return isMailboxProvider(domain) ? [ofProvider(domain)] : ofUndeclared(needs, domain)
 }
 
 /** Not for anybody to declare here. */
@@ -39,7 +40,7 @@ const ofProvider = (domain: string): Warning => ({
 /** What the diagnosis calls critical is one warning; of what it calls info nothing is said. */
 function ofDeclared(state: DomainState): Warning[] {
   const { domain, dkim, dmarc } = state
-  const action = offering('domain.verify', '/api/v1/domains/verify', domain)
+  const action = verifying(domain)
   const found = aboutAuthentication(state)
   const critical = found.filter(
     ({ code, severity }) => severity === 'critical' && code !== 'from_not_aligned',
@@ -58,12 +59,13 @@ function ofDeclared(state: DomainState): Warning[] {
 const codeOf = (code: string) => (code.startsWith('dmarc_') ? 'dmarc_missing' : code)
 
 async function ofUndeclared({ dns, spf: senders }: DnsNeeds, domain: string): Promise<Warning[]> {
-  const [spf, dmarc] = await Promise.all([readSpf(dns, { domain, ...senders }), readDmarc(dns, domain)])
+  const [spf, dmarc] = await withinLook(dns, (within) =>
+    Promise.all([readSpf(within, { domain, ...senders }), readDmarc(within, domain)]),
+  )
   // SPF may still speak for it, unless the policy asks for more; what DNS does not answer for says nothing.
   const reasons = [says(spf.state) ? spf.explanation : '', aboutPolicy(dmarc.policy)].filter(Boolean)
   const message = [aboutUndeclared(domain), ...reasons].join(' ')
-  const action =
-    normalName(domain) === undefined ? undefined : offering('domain.declare', '/api/v1/domains', domain)
+  const action = declaring(domain)
   return [
     ...warnIf(reasons.length > 0, 'domain_not_authenticated', message, { param, action }),
     ...warnIf(says(dmarc.state), 'dmarc_missing', dmarc.explanation, { param }),
@@ -76,10 +78,10 @@ function aboutPolicy(policy: string | null | undefined): string {
   return `Its DMARC policy is ${policy}, which SPF alone does not carry: without DKIM messages are lost.`
 }
 
-const offering = (operation: string, path: string, domain: string): Action => ({
-  operation,
+const verifying = (domain: string): Action => ({
+  operation: 'domain.verify',
   method: 'POST',
-  path,
+  path: '/api/v1/domains/verify',
   scope: 'domain.write',
   body: { domain },
 })

@@ -64,6 +64,14 @@ describe('a DKIM key', () => {
     const doubled = await readDkim(dns, { domain: 'twice.example', selector: 'sel', publicKey })
     assert.equal(doubled.state, 'missing')
     assert.match(doubled.explanation, /stands at sel\._domainkey\.twice\.example\.twice\.example instead of/)
+    for (const stray of [`v=DKIM1; p=${other}`, 'v=spf1 -all', 'v=DKIM1; p=']) {
+      zone['sel._domainkey.twice.example.twice.example TXT'] = [stray]
+      const wild = await readDkim(dns, { domain: 'twice.example', selector: 'sel', publicKey })
+      assert.equal(
+        wild.explanation,
+        'sel._domainkey.twice.example has no TXT record with the key. Publish it there.',
+      )
+    }
     zone['sel._domainkey.dead.example CNAME'] = ['nowhere.example']
     const dead = await readDkim(dns, { domain: 'dead.example', selector: 'sel', publicKey })
     assert.equal(dead.state, 'missing')

@@ -82,6 +82,13 @@ describe('a DMARC record', () => {
     assert.match(apex.explanation, /stands at example\.com, where nobody looks/)
     const doubled = await read('example.com', at('example.com.example.com', 'v=DMARC1; p=none'))
     assert.match(doubled.explanation, /_dmarc\.example\.com\.example\.com/)
+    for (const stray of ['about dmarc1', 'v=spf1 -all', 'v=DMARC1; p=perhaps']) {
+      const wild = await read('example.com', {
+        ...at('example.com.example.com', stray),
+        'example.com TXT': [stray],
+      })
+      assert.deepEqual([wild.explanation, wild.found], [none.explanation, []])
+    }
   })
 
   test('that stands twice is discarded', async () => {

@@ -1,5 +1,5 @@
 import type { Dns } from '../../../kernel/ports.ts'
-import { type DmarcPolicy, type DmarcRecord, isDmarc, looksLikeDmarc } from './dmarc/parse.ts'
+import { type DmarcPolicy, type DmarcRecord, isDmarc, looksLikeDmarc, parseDmarc } from './dmarc/parse.ts'
 import { unauthorisedReports } from './dmarc/reports.ts'
 import { organisationOf, prevailing, type Step, type Walk, walk } from './dmarc/walk.ts'
 import { normalName, quoted, type Reading, type Remark, reading, unreadable } from './reading.ts'
@@ -18,7 +18,8 @@ export type DmarcReading = Reading & {
 
 export async function readDmarc(dns: Dns, given: string): Promise<DmarcReading> {
   const domain = normalName(given)
-  const elsewhere = [dns.txt(domain), dns.txt(`_dmarc.${domain}.${domain}`)] as const
+  const places = [`_dmarc.${domain}.${domain}`, domain]
+  const elsewhere = places.map(async (place) => ({ place, texts: await dns.txt(place) }))
   const exists = dns.exists(domain)
   const steps = await walk(dns, domain)
   const step = prevailing(steps)
@@ -73,21 +74,27 @@ function several(host: string, { texts }: Step): Reading {
   )
 }
 
-async function missing(domain: string, elsewhere: readonly Promise<string[] | string>[]): Promise<Reading> {
+type Elsewhere = Promise<{ place: string; texts: string[] | string }>[]
+
+async function missing(domain: string, elsewhere: Elsewhere): Promise<Reading> {
   const host = `_dmarc.${domain}`
-  const publish = `Publish a TXT record at ${host} with the value v=DMARC1; p=none`
-  const [apex, doubled] = (await Promise.all(elsewhere)).map((texts) =>
-    Array.isArray(texts) ? texts.filter(looksLikeDmarc) : [],
-  )
-  const place = doubled?.length ? `${host}.${domain}` : apex?.length ? domain : undefined
-  if (place === undefined) return reading('missing', `There is no DMARC record for ${domain}. ${publish}`)
-  const found = [...(doubled ?? []), ...(apex ?? [])]
+  const answers = await Promise.all(elsewhere)
+  const found = answers.map(({ texts }) => (Array.isArray(texts) ? texts.filter(isUsable) : []))
+  const place = answers.find((_, i) => found[i]?.length)?.place
+  if (place === undefined)
+    return reading(
+      'missing',
+      `There is no DMARC record for ${domain}. Publish a TXT record at ${host} with the value v=DMARC1; p=none`,
+    )
   return reading(
     'missing',
     `A DMARC record stands at ${place}, where nobody looks. Move it to ${host}.`,
-    found,
+    found.flat(),
   )
 }
+
+/** Moved to its place it would count. */
+const isUsable = (text: string) => isDmarc(text) && parseDmarc(text).fault === null
 
 /** `sp` and `np` are for what lies below the record (RFC 9989 §4.10.1); a test (t=y) asks for one step less. */
 function policyFor(record: DmarcRecord, place: 'own' | 'below' | 'nowhere'): DmarcPolicy | null {

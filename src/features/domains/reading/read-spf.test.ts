@@ -164,8 +164,33 @@ describe('the limits of an evaluation', () => {
   test('a record with thousands of includes does not make thousands of questions', async () => {
     asked.length = 0
     const got = await read([`v=spf1 ${includes(2_000, 'flood')} ~all`])
-    assert.deepEqual([got.state, got.lookups], ['invalid', 2_000])
+    assert.deepEqual([got.state, got.lookups], ['invalid', 41])
+    assert.match(got.explanation, /takes more than 40 look-ups and 10 are the most/)
     assert.ok(asked.length < 50, `${asked.length} questions`)
+  })
+
+  test('they are counted exactly up to 40', async () => {
+    const four = 'v=spf1 a:up.example mx:up.example a:up.example exists:up.example ?all'
+    const forty = await read([`v=spf1 ${includes(8, 'branch')} ~all`], {}, leaves(8, 'branch', four))
+    assert.match(forty.explanation, /takes 40 look-ups and/)
+    const more = await read([`v=spf1 ${includes(8, 'branch')} ptr ~all`])
+    assert.match(more.explanation, /takes more than 40 look-ups and/)
+  })
+
+  test('records that branch, or lead on without end, end', async () => {
+    const branches = leaves(1_000, 'bush', `v=spf1 ${includes(9, 'bush')} mx:many.example ~all`)
+    const chain = Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [`c${i}.example TXT`, [`v=spf1 redirect=c${i + 1}.example`]]),
+    )
+    for (const [record, more] of [
+      [`v=spf1 ${includes(9, 'bush')} ~all`, branches],
+      ['v=spf1 redirect=c0.example', chain],
+    ] as const) {
+      asked.length = 0
+      const got = await read([record], { ip: ['192.0.2.1'] }, more)
+      assert.equal(got.state, 'invalid')
+      assert.ok(asked.length < 100, `${asked.length} questions`)
+    }
   })
 
   test('more than two names that do not exist are too many', async () => {

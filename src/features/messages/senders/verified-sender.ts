@@ -5,8 +5,8 @@ import { type Address, domainOf } from '../../../kernel/email-address.ts'
 import type { Refusal, Told } from '../../../kernel/refusal.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { senderUnverified } from '../../accounts/usage/refusals.ts'
+import { declaring } from '../../domains/declarable.ts'
 import { findDomainState, servedDomains } from '../../domains/domain-states.ts'
-import { normalName } from '../../domains/name.ts'
 import { findInactive, findProven, findSender, type InactiveSender, type SenderRef } from './queries.ts'
 
 const nameOf = ({ accountId, email }: SenderRef) => `${accountId} ${email}`
@@ -54,11 +54,9 @@ async function stillToDo(db: Db, { accountId, email }: SenderRef): Promise<WayOu
     }
   const sender = await findInactive(db, lowered({ accountId, email }))
   if (sender) return sender.has_code ? enteringCode(sender) : askingForCode(sender)
-  const declaring = { operation: 'domain.declare', method: 'POST', path: '/api/v1/domains', scope, body }
-  return {
-    hint: 'Declare and verify the domain, or add the address under /v3/senders and validate it.',
-    action: normalName(domain) ? declaring : undefined,
-  }
+  const action = declaring(domain)
+  const first = action ? 'Declare and verify the domain' : 'Send from a domain of your own'
+  return { hint: `${first}, or add the address under /v3/senders and validate it.`, action }
 }
 
 function enteringCode({ id, email }: InactiveSender): WayOut {

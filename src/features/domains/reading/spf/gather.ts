@@ -11,19 +11,24 @@ export type Node =
 /** The addresses behind `a` and `mx`. */
 export type Hosts = Map<Term, DnsAnswer<string>>
 
-/** `faults` make the evaluation of the whole fail for everybody. */
+/** `faults` make the evaluation of the whole fail for everybody. `lookups` are exact up to `mostFollowed`. */
 export type Gathered = { root: Node; lookups: number; voids: number; faults: string[] }
 
-// RFC 7208 §4.6.4 allows ten; what is over is counted as well, to an end.
-const mostFollowed = 40
+// RFC 7208 §4.6.4.
+export const mostLookups = 10
+/** What is over the ten is counted as well, to an end: whoever writes the records decides how many there are. */
+export const mostFollowed = 40
 const mostMailHosts = 10
 
 type Search = Omit<Gathered, 'root'> & { dns: Dns; wantsAddresses: boolean }
 
-export async function gatherSpf(dns: Dns, domain: string, wantsAddresses: boolean): Promise<Gathered> {
+/** `text` is a record that the domain might have in place of its own. */
+export type Asked = { domain: string; wantsAddresses: boolean; text?: string }
+
+export async function gatherSpf(dns: Dns, { domain, wantsAddresses, text }: Asked): Promise<Gathered> {
   const search: Search = { dns, wantsAddresses, lookups: 0, voids: 0, faults: [] }
-  const root = await nodeOf(search, domain, [])
-  return { ...search, root }
+  const root = await (text === undefined ? nodeOf(search, domain, []) : nodeWith(search, domain, text, []))
+  return { ...search, lookups: Math.min(search.lookups, mostFollowed + 1), root }
 }
 
 async function nodeOf(search: Search, domain: string, above: string[]): Promise<Node> {
@@ -38,13 +43,17 @@ async function nodeOf(search: Search, domain: string, above: string[]): Promise<
     return { domain, fault: 'none', why: `${domain} has no SPF record`, texts: all.filter(isAlmostSpf) }
   if (found.length > 1)
     return { domain, fault: 'multiple', why: `${domain} has ${found.length} SPF records`, texts: found }
+  return nodeWith(search, domain, text, above)
+}
+
+async function nodeWith(search: Search, domain: string, text: string, above: string[]): Promise<Node> {
   const record = parseSpf(text)
   if ('fault' in record)
     return {
       domain,
       fault: 'invalid',
       why: `the SPF record of ${domain} cannot be used: ${record.fault}`,
-      texts: found,
+      texts: [text],
     }
   return follow(search, domain, record, above)
 }
@@ -54,6 +63,7 @@ const looksUp = new Set<Term['kind']>(['include', 'a', 'mx', 'ptr', 'exists'])
 async function follow(search: Search, domain: string, record: SpfRecord, above: string[]): Promise<Node> {
   const path = [...above, domain]
   const terms = record.terms.filter(({ kind }) => looksUp.has(kind))
+  // Counted before anything is asked, so that records read side by side share one allowance, and no chain is longer.
   search.lookups += terms.length + (record.redirect === null ? 0 : 1)
   const below = new Map<Term, Node>()
   const hosts: Hosts = new Map()
@@ -66,6 +76,18 @@ async function follow(search: Search, domain: string, record: SpfRecord, above: 
   })
   await Promise.all(followed)
   return { domain, record, below, redirect: await redirect, hosts }
+}
+
+/** What each term of the record takes, with all that it leads to. */
+export function costsOf(node: Node): { text: string; lookups: number }[] {
+  if ('fault' in node) return []
+  const { record, below, redirect } = node
+  const under = (one: Node | null | undefined) =>
+    one ? costsOf(one).reduce((n, { lookups }) => n + lookups, 0) : 0
+  const terms = record.terms.filter(({ kind }) => looksUp.has(kind))
+  const costs = terms.map((term) => ({ text: term.text, lookups: 1 + under(below.get(term)) }))
+  if (record.redirect === null) return costs
+  return [...costs, { text: `redirect=${record.redirect}`, lookups: 1 + under(redirect) }]
 }
 
 async function child(search: Search, domain: string, path: string[]): Promise<Node> {
@@ -101,7 +123,8 @@ async function mailHosts(search: Search, name: string): Promise<DnsAnswer<string
     search.faults.push(
       `${quoted(name)} has ${records.length} mail servers; ${mostMailHosts} are the most for mx`,
     )
-  if (!search.wantsAddresses) return []
+  // A record that takes more is good for no address.
+  if (!search.wantsAddresses || search.lookups > mostLookups) return []
   const found = await Promise.all(
     records.slice(0, mostMailHosts).map(({ exchange }) => search.dns.addresses(exchange)),
   )

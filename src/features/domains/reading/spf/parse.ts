@@ -42,6 +42,9 @@ export function parseSpf(text: string): SpfRecord | { fault: string } {
   return { terms, redirect: redirect === undefined ? null : normalName(redirect), text }
 }
 
+/** Whether receivers understand it. */
+export const isTerm = (word: string) => !('fault' in parseSpf(`v=spf1 ${word}`))
+
 const isModifier = (word: string) => /^[a-z][a-z0-9_.-]*=/i.test(word)
 
 const valuesOf = (modifiers: string[], name: string) =>
