@@ -18,7 +18,7 @@ import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { maxSendBytes } from '../send-request.ts'
 import { type FetchAttachment, fetchAttachments } from './attachments.ts'
 import { idempotencyKeyIn } from './headers.ts'
-import { type Plan, planSend, storedBytes, templateIdsIn } from './plan-send.ts'
+import { type Plan, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
 import { SendBody, secretFields } from './send-request.ts'
 
@@ -54,7 +54,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyInProgress,
       idempotencyKeyReused,
     ],
-    weigh: (input) => storedBytes(planned.take(input).versions),
+    weigh: (input) => planned.take(input).storedBytes,
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
     // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
     prepare: async (ctx, input) => {
