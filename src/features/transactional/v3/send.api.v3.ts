@@ -16,7 +16,7 @@ import { contentMissing, recipientSuppressed, templateInvalid } from '../../mess
 import { refuseUnverified } from '../../messages/senders/verified-sender.ts'
 import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { maxSendBytes } from '../send-request.ts'
-import { type FetchAttachment, fetchAttachments } from './attachments.ts'
+import { type FetchAttachment, fetchAttachments, roomBeside } from './attachments.ts'
 import { idempotencyKeyIn } from './headers.ts'
 import { type Plan, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
@@ -58,8 +58,9 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
     // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
     prepare: async (ctx, input) => {
-      const body = await fetchAttachments(fetchAttachment, input.body)
-      const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body))
+      const room = roomBeside(input.body.attachment)
+      const body = await fetchAttachments(fetchAttachment, input.body, room)
+      const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body), room)
       return planned.put(input, await planChecked(ctx, body, files))
     },
   }).runTogether(async (db, calls) => {
