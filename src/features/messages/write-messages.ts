@@ -14,6 +14,7 @@ import {
   type NewMessage,
 } from './insert-queries.ts'
 import { lanes } from './model.ts'
+import { partsSize } from './parts-size.ts'
 import type { Outgoing, Queued } from './queue-messages.ts'
 
 /** For another recipient, and the same in all else. What came composed has its recipient in its parts. */
@@ -54,18 +55,18 @@ function portionsOf(queued: Queued[]): Queued[][] {
   const portions: Queued[][] = []
   let size = Number.POSITIVE_INFINITY
   for (const one of queued) {
-    size += sizeOf(one)
+    const own = sizeOf(one)
+    size += own
     if (size > largestPortion) {
       portions.push([])
-      size = sizeOf(one)
+      size = own
     }
     portions.at(-1)?.push(one)
   }
   return portions
 }
 
-const sizeOf = ({ outgoing: { raw, parts } }: Queued) =>
-  (raw?.length ?? 0) + (parts?.html?.length ?? 0) + (parts?.text?.length ?? 0)
+const sizeOf = ({ outgoing: { raw, parts } }: Queued) => (raw?.length ?? 0) + partsSize(parts)
 
 /**
  * Of a message for many recipients, the first is handed to the database and copied there: each of a hundred would take

@@ -34,7 +34,7 @@ async function accepted(body: object): Promise<void> {
 
 describe('a send of the provider’s namespace', () => {
   test('takes what stands at its bounds', async () => {
-    await accepted({ subject: 's'.repeat(2_000), tags: times(50, (i) => `t${i}`) })
+    await accepted({ subject: 's'.repeat(2_000), tags: times(20, (i) => `t${i}`) })
     await accepted({ headers: { ...headers(199), 'X-Mailin-custom': 'c'.repeat(16_000) } })
     await accepted({ to: [{ email: 'a@example.com', name: 'n'.repeat(200) }] })
     await accepted({ tags: [`${'t'.repeat(254)}😀`], headers: { 'X-Mailin-Tag': `${'t'.repeat(254)}😀` } })
@@ -45,7 +45,7 @@ describe('a send of the provider’s namespace', () => {
     await refused({ subject: 's'.repeat(2_001) }, /^subject must have at most 2000 characters$/)
     const filled = { subject: '{{ params.s }}', params: { s: 's'.repeat(2_001) } }
     await refused(filled, /^subject must have at most 2000 characters$/)
-    await refused({ tags: times(51, (i) => `t${i}`) }, /^tags must have at most 50 entries$/)
+    await refused({ tags: times(21, (i) => `t${i}`) }, /^tags must have at most 20 entries$/)
     await refused({ headers: headers(201) }, /^A message may have at most 200 headers/)
     await refused({ headers: headers(80, 'x'.repeat(900)) }, /at most 64000 octets together/)
     await refused({ headers: { 'X-Mailin-custom': 'c'.repeat(16_001) } }, /^X-Mailin-custom .* 16000/)
@@ -64,12 +64,22 @@ describe('a send of the provider’s namespace', () => {
       [{ to: [{ email: 'a@example.com', name: 'n'.repeat(201) }] }, /in to$/],
     ] as const)
       await refused({ messageVersions: [version, { ...version, ...one }] }, words)
-    const params = Object.fromEntries(times(2_001, (i) => [`p${i}`, i]))
+    const params = Object.fromEntries(times(1_001, (i) => [`p${i}`, i]))
     await accepted({ params, messageVersions: [version, version] })
     await refused(
       { params, messageVersions: [{ ...version, params: { a: 1 } }] },
-      /^params must have at most 2000/,
+      /^params must have at most 1000/,
     )
+  })
+
+  test('puts the params of the whole together with those of each version', async () => {
+    const params = { a: 'A', b: 'B' }
+    const messageVersions = [{ to: people(1, 'own'), params: { b: 'C' } }, { to: people(1, 'whole') }]
+    const reply = await send({ subject: '{{ params.a }} {{ params.b }}', params, messageVersions })
+    assert.equal(reply.status, 201, reply.text)
+    const { body } = await app.call('GET', '/api/v1/messages?limit=2')
+    const subjects = body.data.map((one: { to: string; subject: string }) => `${one.to} ${one.subject}`)
+    assert.deepEqual(subjects.sort(), ['own0@example.com A C', 'whole0@example.com A B'])
   })
 
   test('counts before it reads, and each address once', async () => {

@@ -8,6 +8,8 @@ import { headersOf, type ReadHeaders, readHeaders } from './headers.ts'
 import type { Content } from './render.ts'
 import type { SendBody, Version } from './send-request.ts'
 
+type Params = Record<string, unknown>
+
 /** One message, to be copied to each of its recipients. */
 export type Draft = {
   to: Address[]
@@ -16,11 +18,12 @@ export type Draft = {
   replyTo: Address | undefined
   content: Content
   templateId: number | undefined
-  params: Record<string, unknown>
+  /** Put together when they are needed: those of the whole, which may be many, with those of each version. */
+  params: () => Params
   headers: ReadHeaders
 }
 
-const most = { versions: 1000, recipients: 2000, perVersion: 99, withAttachment: 99, params: 2000 }
+const most = { versions: 1000, recipients: 2000, perVersion: 99, withAttachment: 99, params: 1000 }
 // Somebody named again counts once, but not for ever.
 const mostNamed = 10 * most.recipients
 
@@ -101,12 +104,12 @@ function draftOf(shared: ReturnType<typeof sharedBy>, version: Version): Draft {
       text: text ?? shared.content.text,
     },
     templateId: version.templateId || shared.templateId || undefined,
-    params: paramsOf(shared.params, mapOf(version.params)),
+    params: () => paramsOf(shared.params, mapOf(version.params)),
     headers: headersOf(shared.headers, version.headers),
   }
 }
 
-const paramsOf = (whole: Draft['params'], own: Draft['params']) =>
+const paramsOf = (whole: Params, own: Params) =>
   Object.keys(own).length === 0 ? whole : { ...whole, ...own }
 
 function refuseTooManyRecipients(body: SendBody, { recipients }: Draft, total: number): void {

@@ -11,7 +11,7 @@ import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import type { TemplateScope } from '../../messages/templates/compile.ts'
 import { toFieldSource } from '../../messages/templates/old-names.ts'
-import { type RenderTime, renderTime } from '../../messages/templates/turns.ts'
+import { inTurn, type RenderTime, renderTime } from '../../messages/templates/turns.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope, readsContact } from '../contact-scope.ts'
 import { storedTemplate } from '../stored-template.ts'
@@ -69,7 +69,7 @@ export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): 
   for (const draft of drafts) {
     const template = draft.templateId === undefined ? undefined : templates.get(draft.templateId)
     const version = await planVersion(ctx, shared, draft, template)
-    weight.add(version)
+    weight.add(version.copies)
     versions.push(version)
   }
   const { scheduledAt, batchId } = shared
@@ -170,7 +170,7 @@ async function planVersion(
   // One content for all of a version's recipients: it speaks to the first.
   const sources = [content.subject, content.html, text, sender.name, toField]
   const reader = await contactScope(ctx, draft.recipients[0]?.email, sources, shared.readsContact)
-  const scope = { params: draft.params, ...reader }
+  const scope = { params: await inTurn(draft.params), ...reader }
   const rendered = await renderContent(content, scope, shared.time)
   const from = await renderName(sender, scope, 'sender', shared.time)
   const addressed = await named(draft, toField, scope, shared.time)

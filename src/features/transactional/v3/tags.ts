@@ -3,7 +3,7 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { oneLine } from '../../../kernel/v3/lenient.ts'
 import type { SendBody } from './send-request.ts'
 
-const mostTags = 50
+const mostTags = 20
 const longestTag = 255
 
 export function readTags(tags: SendBody['tags']): string[] {

@@ -1,8 +1,7 @@
 // How much a send makes the service hold: all that is written for its versions, and what is stored for its recipients.
-import type { Address } from '../../../kernel/email-address.ts'
 import { payloadTooLarge } from '../../../kernel/refusals.ts'
-import type { Outgoing, Parts } from '../../messages/queue-messages.ts'
-import type { PlannedVersion } from './plan-send.ts'
+import { partsSize, textsSize } from '../../messages/parts-size.ts'
+import type { Outgoing } from '../../messages/queue-messages.ts'
 
 const megabyte = 1024 * 1024
 /** `written` is in memory all at once; each recipient's copy is `stored`. */
@@ -12,7 +11,7 @@ const most = { written: 128, stored: 512 }
 export function weighed() {
   const sum = { written: 0, stored: 0 }
   return {
-    add({ copies }: PlannedVersion): void {
+    add(copies: Outgoing[]): void {
       const [first] = copies
       if (!first) return
       const written = partsSize(first.parts)
@@ -37,17 +36,3 @@ const filesSize = ({ attachments }: Outgoing) =>
 function rowSize({ subject, tags, metadata }: Outgoing): number {
   return textsSize([subject, ...tags, ...Object.entries(metadata ?? {}).flat()])
 }
-
-function partsSize(parts: Parts | undefined): number {
-  if (!parts) return 0
-  const { html = '', text = '', headers, to, cc = [], replyTo = [] } = parts
-  return textsSize([html, text, ...headers.flat()]) + addressesSize([...to, ...cc, ...replyTo])
-}
-
-// Each is kept with the names of its fields and quotes around them.
-const aroundAddress = 24
-
-const addressesSize = (addresses: Address[]) =>
-  addresses.reduce((sum, { email, name = '' }) => sum + aroundAddress + textsSize([email, name]), 0)
-
-const textsSize = (texts: string[]) => texts.reduce((sum, one) => sum + Buffer.byteLength(one), 0)
