@@ -180,7 +180,8 @@ export function dnsOf({ dns }: Pick<Config, 'dns'>): Dns {
 
 const largestAttachment = 20 * 1024 * 1024
 
-const fetchWith = (client: GuardedRequests, maxBytes: number) => async (url: string) => {
+const fetchWith = (client: GuardedRequests, largest: number) => async (url: string, mostBytes?: number) => {
+  const maxBytes = Math.min(largest, mostBytes ?? largest)
   const { status, body } = await client.request({ url, maxBytes, timeoutMs: 15_000 })
   if (status !== 200) throw new Error(`it answered ${status}`)
   return body

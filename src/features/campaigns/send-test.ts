@@ -7,6 +7,7 @@ import { findContact } from '../contacts/contacts/queries.ts'
 import { readableOf } from '../contacts/contacts/readable.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import type { Attachment, Outgoing } from '../messages/queue-messages.ts'
+import { weighed } from '../transactional/v3/weigh.ts'
 import { readAuthors, writeToAuthors } from './authors.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { type Links, testLinks } from './links.ts'
@@ -35,14 +36,17 @@ export async function sendTest(
   const compiled = compileCampaign(campaign, await attributeNames(ctx.db, ctx.caller.accountId))
   const shared = await testLinksOf(links, campaign)
   const rendered: RenderedCampaign[] = []
+  const tests: Outgoing[] = []
+  const weight = weighed()
   for (const { email } of recipients) {
     const attributes = await attributesOf(ctx, email)
-    rendered.push(await renderCampaign(compiled, { email, attributes, links: shared }))
+    const one = await renderCampaign(compiled, { email, attributes, links: shared })
+    const test = { ...testOf(ctx, one), attachments }
+    weight.add([test])
+    rendered.push(one)
+    tests.push(test)
   }
-  await writeToAuthors(
-    ctx,
-    rendered.map((one) => ({ ...testOf(ctx, one), attachments })),
-  )
+  await writeToAuthors(ctx, tests)
   await markTestSent(ctx.db, refOf(ctx, campaign.id))
   return rendered.some(({ isFooterAdded }) => isFooterAdded)
     ? ['footer with an unsubscribe link was added']

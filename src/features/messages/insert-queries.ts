@@ -80,8 +80,17 @@ const aroundBodies = {
 
 /** One parameter a value instead of arrays: unpacking an array of large texts costs several times as much. */
 export function insertBodies(db: Db, bodies: NewBody[]) {
+  return db.runLast(insertionOf(bodies))
+}
+
+/** When they need not be held until the end. */
+export function insertBodiesNow(db: Db, bodies: NewBody[]) {
+  return db.run(insertionOf(bodies))
+}
+
+function insertionOf(bodies: NewBody[]) {
   const rows = bodies.map((body) => [body.messageId, body.accountId, body.parts, body.raw, body.track])
-  return db.runLast(valueRows(aroundBodies, bodyTypes, rows))
+  return valueRows(aroundBodies, bodyTypes, rows)
 }
 
 export type NewAttachment = {
@@ -99,4 +108,30 @@ export function insertAttachment(db: Db, one: NewAttachment) {
     insert into message_attachments (message_id, position, account_id, filename, content_type, content_id, content)
     values (${one.messageId}, ${one.position}, ${one.accountId}, ${one.filename}, ${one.contentType},
             ${one.contentId}, ${one.content})`)
+}
+
+/** Of what was written before for another message. */
+export type Copy = { messageId: string; firstId: string }
+/** A raw message has parts of its own beside it. */
+export type BodyCopy = Copy & { ownParts: string | null }
+
+const idsOf = (copies: Copy[]) => copies.map(({ messageId }) => messageId)
+const firstsOf = (copies: Copy[]) => copies.map(({ firstId }) => firstId)
+
+// Found by their key one by one, whatever the planner thinks of so many; large ones are copied compressed as they are.
+export function copyBodies(db: Db, copies: BodyCopy[]) {
+  const parts = copies.map(({ ownParts }) => ownParts)
+  return db.runLast(sql`
+    insert into message_bodies (message_id, account_id, parts, raw, track)
+    select c.id, b.account_id, case when b.raw is null then b.parts else c.parts::json end, b.raw, b.track
+      from unnest(${idsOf(copies)}::uuid[], ${firstsOf(copies)}::uuid[], ${parts}::text[]) as c (id, first_id, parts)
+     cross join lateral (select * from message_bodies where message_id = c.first_id offset 0) b`)
+}
+
+export function copyAttachments(db: Db, copies: Copy[]) {
+  return db.runLast(sql`
+    insert into message_attachments (message_id, position, account_id, filename, content_type, content_id, content)
+    select c.id, a.position, a.account_id, a.filename, a.content_type, a.content_id, a.content
+      from unnest(${idsOf(copies)}::uuid[], ${firstsOf(copies)}::uuid[]) as c (id, first_id)
+     cross join lateral (select * from message_attachments where message_id = c.first_id offset 0) a`)
 }

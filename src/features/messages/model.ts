@@ -77,5 +77,15 @@ function usualAgeMs(attempts: number): number {
   return age
 }
 
-/** Of what a customer attaches to a message for its own use. */
-export const metadataLimits = { name: 64, value: 500 } as const
+/** Of what a customer attaches to a message for its own use; every recipient's row holds it. */
+export const metadataLimits = { name: 64, value: 500, inAll: 16_000 } as const
+
+export const metadataLength = (metadata: Record<string, string>) =>
+  Object.entries(metadata).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+
+/** Also once its values are filled in. */
+export const longestSubject = 2_000
+export const faultOfLongSubject = `subject must have at most ${longestSubject} characters`
+
+/** Of a name beside an address. */
+export const longestName = 200

@@ -16,17 +16,11 @@ import {
   nameOfRef,
   type SuppressionRef,
 } from '../suppressions/queries.ts'
-import {
-  insertAttachment,
-  insertBodies,
-  insertMessages,
-  type NewBody,
-  type NewMessage,
-} from './insert-queries.ts'
 import { hasControl } from './mime/safe.ts'
-import { lanes, type Source, type Stream } from './model.ts'
+import type { Source, Stream } from './model.ts'
 import { hintOfReason, recipientSuppressed } from './refusals.ts'
 import { unverifiedRefusal, verifiedSenders } from './senders/verified-sender.ts'
+import { isCopyOf, writeMessages } from './write-messages.ts'
 
 export type Attachment = { filename: string; contentType: string; contentId: string | null; content: Buffer }
 
@@ -92,12 +86,12 @@ export async function queueMessages(
   outgoing: Outgoing[],
   going: Going = 'singly',
 ): Promise<(Queued | Refusal)[]> {
-  const results: (Queued | Refusal)[] = outgoing.map(admit)
+  const results: (Queued | Refusal)[] = admitAll(outgoing)
   await refuseUnproven(db, results)
   await markSuppressed(db, results)
   // The counters of a key stay locked to the commit, and other batches wait for them: best taken last.
   if (!db.optimistic) await countAgainstCaps(db, results, going)
-  await write(
+  await writeMessages(
     db,
     results.filter((result): result is Queued => !(result instanceof Refusal)),
   )
@@ -105,11 +99,22 @@ export async function queueMessages(
   return results
 }
 
-function admit(outgoing: Outgoing): Queued | Refusal {
+/** Copies of one message are looked at once: what each of them holds may name all the others. */
+function admitAll(outgoing: Outgoing[]): (Queued | Refusal)[] {
+  let before: Outgoing | undefined
+  let refusal: Refusal | undefined
+  return outgoing.map((one) => {
+    if (!before || !isCopyOf(before, one)) refusal = refusalOf(one)
+    before = one
+    return refusal ?? { id: one.id ?? newUuid(), status: 'queued', outgoing: one }
+  })
+}
+
+function refusalOf(outgoing: Outgoing): Refusal | undefined {
   try {
     refuseUnwritable(outgoing)
     for (const email of sendersOf(outgoing)) refuseForeignSender(outgoing.caller, domainOf(email))
-    return { id: outgoing.id ?? newUuid(), status: 'queued', outgoing }
+    return undefined
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error
@@ -230,7 +235,9 @@ async function countAgainstCaps(db: Db, results: (Queued | Refusal)[], going: Go
     if (result instanceof Refusal || result.status !== 'queued') return
     const { accountId, keyId } = result.outgoing.caller
     const name = `${accountId.padStart(20, '0')} ${keyId}`
-    byKey.set(name, [...(byKey.get(name) ?? []), i])
+    const places = byKey.get(name)
+    if (places) places.push(i)
+    else byKey.set(name, [i])
   })
   for (const [, places] of [...byKey].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const first = results[places[0] ?? 0] as Queued
@@ -238,56 +245,5 @@ async function countAgainstCaps(db: Db, results: (Queued | Refusal)[], going: Go
     const { granted, ...why } = await spendUpTo(db, caller, places.length, now)
     const refusal = going === 'together' ? why.refusalOfAll : why.refusal
     for (const place of places.slice(granted)) if (refusal) results[place] = refusal
-  }
-}
-
-async function write(db: Db, queued: Queued[]): Promise<void> {
-  if (queued.length === 0) return
-  const messages = insertMessages(db, queued.map(rowOf))
-  const bodies = insertBodies(db, queued.map(bodyOf))
-  const files = queued.flatMap(({ id, outgoing }) =>
-    outgoing.attachments.map((one, position) =>
-      insertAttachment(db, { ...one, messageId: id, accountId: outgoing.caller.accountId, position }),
-    ),
-  )
-  await Promise.all([messages, bodies, ...files])
-}
-
-function bodyOf({ id, outgoing }: Queued): NewBody {
-  return {
-    messageId: id,
-    accountId: outgoing.caller.accountId,
-    parts: outgoing.parts ? JSON.stringify(outgoing.parts) : null,
-    raw: outgoing.raw ?? null,
-    track: JSON.stringify(outgoing.track),
-  }
-}
-
-function rowOf({ id, status, outgoing }: Queued): NewMessage {
-  const { caller, from, recipient, tags, metadata } = outgoing
-  return {
-    id,
-    accountId: caller.accountId,
-    keyId: caller.keyId,
-    status,
-    source: outgoing.source,
-    mode: caller.mode,
-    stream: outgoing.stream,
-    lane: lanes[outgoing.stream],
-    sender: from.email,
-    senderName: from.name ?? null,
-    recipient: recipient.email.toLowerCase(),
-    recipientName: recipient.name ?? null,
-    subject: outgoing.subject,
-    tags: tags.length > 0 ? tags : null,
-    metadata: metadata ?? null,
-    templateId: outgoing.templateId ?? null,
-    batchId: outgoing.batchId ?? null,
-    automationId: outgoing.automationId ?? null,
-    listId: outgoing.listId,
-    consentSource: outgoing.consentSource,
-    messageId: outgoing.messageId,
-    createdAt: outgoing.now,
-    scheduledAt: outgoing.scheduledAt ?? null,
   }
 }

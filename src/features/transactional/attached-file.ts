@@ -8,14 +8,21 @@ import type { Attachment } from '../messages/queue-messages.ts'
 import { templateInvalid } from '../messages/refusals.ts'
 import { lookup } from './content-types.ts'
 import { findAttachmentUrls, type UsedTemplate } from './template-queries.ts'
-import { extensionOf, type FetchAttachment, lastPart, plainExtensions } from './v3/attachments.ts'
+import {
+  extensionOf,
+  type FetchAttachment,
+  fetchInto,
+  lastPart,
+  plainExtensions,
+  roomBeside,
+  unreadable,
+} from './v3/attachments.ts'
 
 /** By their addresses. */
 export type AttachedFiles = ReadonlyMap<string, Attachment>
 
 const param = 'attachmentUrl'
 const longestUrl = 2_048
-const mostFiles = 20
 
 /** Null when none is given. */
 export function readAttachmentUrl(text: string | undefined): string | null {
@@ -35,23 +42,28 @@ const patienceMs = 15_000
 export async function fetchFile(fetch: FetchAttachment, url: string): Promise<Attachment> {
   const late = () => new Error('it did not answer in time')
   const content = await within(patienceMs, fetch(url), late).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    throw invalidParameter({ message: `The attachment ${url} could not be read: ${why}`, param })
+    throw unreadable(url, error, param)
   })
   const filename = nameOf(url)
   return { filename, contentType: lookup(filename), contentId: null, content }
 }
 
 /** What these templates have attached; fetched outside any transaction. */
-export async function fetchFilesOf(ctx: Ctx, fetch: FetchAttachment, templateIds: number[]) {
+export async function fetchFilesOf(
+  ctx: Ctx,
+  fetch: FetchAttachment,
+  templateIds: number[],
+  room = roomBeside(undefined),
+) {
   const files = new Map<string, Attachment>()
   if (templateIds.length === 0) return files
   const ids = [...new Set(templateIds)]
   const urls = await ctx.db.gathered(findAttachmentUrls, { accountId: ctx.caller.accountId, ids })
-  if (urls.length > mostFiles)
-    throw templateInvalid({ message: `The templates have more than ${mostFiles} attachments together.` })
+  if (urls.length > room.files)
+    throw templateInvalid({ message: `The templates have more than ${room.files} attachments together.` })
+  const fetchNext: FetchAttachment = (url) => fetchInto(room, fetch, url)
   // One after the other: a request must not open dozens of connections at once.
-  for (const url of urls) files.set(url, await fetchFile(fetch, url))
+  for (const url of urls) files.set(url, await fetchFile(fetchNext, url))
   return files
 }
 

@@ -9,8 +9,9 @@ export async function contactScope(
   { db, caller, now }: Ctx,
   email: string | undefined,
   sources: (string | undefined)[],
+  reads = readsContact,
 ): Promise<{ contact: Record<string, unknown> } & typeof recipientLinks> {
-  const isRead = sources.some((source) => source !== undefined && readsContact(source))
+  const isRead = sources.some((source) => source !== undefined && reads(source))
   const found =
     isRead && email !== undefined
       ? await findContact(db, caller.accountId, { email: email.toLowerCase() })

@@ -1,15 +1,14 @@
 // From the body of a send to a message that can be queued, or to all that stands in the way.
 
-import { isBase64 } from '../../kernel/base64.ts'
 import { collector, together } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
-import type { Action, Fault, Refusal } from '../../kernel/refusal.ts'
+import type { Action, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { newMessageId } from '../messages/message-id.ts'
-import { faultOfHeader, faultOfRepeated, hasControl, repeatedHeaders } from '../messages/mime/safe.ts'
-import { metadataLimits } from '../messages/model.ts'
+import { hasControl } from '../messages/mime/safe.ts'
+import { faultOfLongSubject, longestSubject } from '../messages/model.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
@@ -18,13 +17,12 @@ import { inTurn, type RenderTime, renderTime } from '../messages/templates/turns
 import { type AttachedFiles, filesFor } from './attached-file.ts'
 import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
+import { faultsIn } from './field-faults.ts'
 import type { SendDraft, SendRequest } from './send-request.ts'
 import { storedTemplate } from './stored-template.ts'
 import type { UsedTemplate } from './template-queries.ts'
 
 const compiled = templateCache({ max: 500 })
-const furthestMs = 30 * 24 * 3_600_000
-const pastAllowedMs = 5 * 60_000
 
 export type Rendered = { subject: string; html?: string; text?: string }
 
@@ -93,49 +91,6 @@ export async function readSend(ctx: Ctx, body: SendDraft, faulty = nothing): Pro
   const read = { refusals, recipient, template, from, replyTo }
   const spoken = isWhole ? await step(() => renderAll(ctx, body, read)) : undefined
   return { ...read, ...spoken, rendered: spoken?.rendered }
-}
-
-function faultsIn(ctx: Ctx, body: SendDraft): Fault[] {
-  return [...headerFaults(body), ...timeFaults(ctx, body), ...attachmentFaults(body), ...metadataFaults(body)]
-}
-
-// The schema bounds the texts; for the names it has no bound that its library would hold them to.
-function metadataFaults({ metadata = {} }: SendDraft): Fault[] {
-  const { name: longest } = metadataLimits
-  return Object.keys(metadata).flatMap((name) => {
-    if (name.length <= longest) return []
-    const param = `metadata.${name.slice(0, longest)}…`
-    return {
-      code: 'invalid_parameter',
-      message: `Names in metadata have at most ${longest} characters.`,
-      param,
-    }
-  })
-}
-
-function headerFaults({ headers = {} }: SendDraft): Fault[] {
-  const repeated = new Set(repeatedHeaders(Object.keys(headers)))
-  return Object.entries(headers).flatMap(([name, value]) => {
-    const message = faultOfHeader(name, value) ?? (repeated.has(name) ? faultOfRepeated(name) : undefined)
-    if (message === undefined) return []
-    return { code: 'invalid_parameter', message, param: `headers.${name.slice(0, 64)}` }
-  })
-}
-
-function timeFaults({ now }: Ctx, { scheduled_at }: SendDraft): Fault[] {
-  if (scheduled_at === undefined) return []
-  const ahead = new Date(scheduled_at).getTime() - now.getTime()
-  if (ahead >= -pastAllowedMs && ahead <= furthestMs) return []
-  const message = `scheduled_at must lie within the next 30 days.`
-  return [{ code: 'invalid_parameter', message, param: 'scheduled_at' }]
-}
-
-function attachmentFaults({ attachments = [] }: SendDraft): Fault[] {
-  return attachments.flatMap(({ content }, i) => {
-    if (isBase64(content.replaceAll(/\s/g, ''), { padded: true })) return []
-    const param = `attachments[${i}].content`
-    return { code: 'invalid_parameter', message: `${param} must be base64.`, param }
-  })
 }
 
 function readAttachment(given: NonNullable<SendRequest['attachments']>[number]): Attachment {
@@ -250,8 +205,14 @@ async function renderContent(
   named: { html: string },
   render: Render,
 ): Promise<Rendered> {
+  const written = await render({ source: subject, kind: 'text', param: 'subject', header: 'The subject' })
+  if (written.length > longestSubject)
+    throw invalidParameter({
+      message: `${faultOfLongSubject} once its values are filled in.`,
+      param: 'subject',
+    })
   return {
-    subject: await render({ source: subject, kind: 'text', param: 'subject', header: 'The subject' }),
+    subject: written,
     html: html === undefined ? undefined : await render({ source: html, kind: 'html', param: named.html }),
     text: text === undefined ? undefined : await render({ source: text, kind: 'text', param: 'text' }),
   }

@@ -2,20 +2,23 @@
 import { type Static, Type } from 'typebox'
 import { contentId, contentType, line, tag } from '../../kernel/patterns.ts'
 import { closed, loosened, Time } from '../../kernel/schema.ts'
-import { metadataLimits } from '../messages/model.ts'
+import { longestName, longestSubject, metadataLimits } from '../messages/model.ts'
 
 const Mailbox = Type.Union([
   Type.String({ format: 'mailbox', maxLength: 600 }),
   closed({
     email: Type.String({ format: 'email', maxLength: 320 }),
-    name: Type.Optional(Type.String({ maxLength: 200, pattern: line })),
+    name: Type.Optional(Type.String({ maxLength: longestName, pattern: line })),
   }),
 ])
 
 // Checked by the act, which has a code of its own for a bad recipient.
 const Recipient = Type.Union([
   Type.String({ maxLength: 600 }),
-  closed({ email: Type.String({ maxLength: 320 }), name: Type.Optional(Type.String({ maxLength: 200 })) }),
+  closed({
+    email: Type.String({ maxLength: 320 }),
+    name: Type.Optional(Type.String({ maxLength: longestName })),
+  }),
 ])
 
 const Attachment = closed({
@@ -28,7 +31,7 @@ const Attachment = closed({
 export const SendRequest = closed({
   from: Type.Optional(Mailbox),
   to: Recipient,
-  subject: Type.Optional(Type.String({ maxLength: 2000, pattern: line })),
+  subject: Type.Optional(Type.String({ maxLength: longestSubject, pattern: line })),
   html: Type.Optional(Type.String()),
   text: Type.Optional(Type.String()),
   template_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),

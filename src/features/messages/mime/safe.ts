@@ -92,6 +92,19 @@ export function repeatedHeaders(names: string[]): string[] {
 export const faultOfRepeated = (name: string) =>
   `The header ${name} is given twice; a message may hold it only once, in whichever spelling.`
 
+const mostHeaders = { count: 200, octets: 64_000 }
+
+/** Of all headers that a customer sets; every copy of a message holds them. */
+export function faultOfSize(headers: [name: string, value: string][]): string | undefined {
+  const { count, octets } = mostHeaders
+  if (headers.length > count) return `A message may have at most ${count} headers of its own.`
+  const size = headers.reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value),
+    0,
+  )
+  return size > octets ? `The headers of a message may have at most ${octets} octets together.` : undefined
+}
+
 const longestHeader = 996
 
 /** What is wrong with a header that a customer wants to set, as a sentence. */

@@ -3,7 +3,7 @@ import { decodeWords } from 'postal-mime'
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { isMessageId } from '../mime/safe.ts'
-import { metadataLimits } from '../model.ts'
+import { longestName, longestSubject, metadataLength, metadataLimits } from '../model.ts'
 import { fieldsNamed, firstOf, metadataHeaders, type RelayedMail, tagHeaders, valueIn } from './mail.ts'
 
 export type ReadMail = {
@@ -34,9 +34,6 @@ export function readMail(mail: RelayedMail): ReadMail {
     messageId: messageId !== undefined && isMessageId(messageId) ? messageId : undefined,
   }
 }
-
-const longestSubject = 2_000
-const longestName = 200
 
 const refuse = (param: string, message: string) => invalidParameter({ message, param })
 
@@ -152,7 +149,7 @@ function isSwitchedOff(mail: RelayedMail, name: string): boolean {
 }
 
 const customHeader = 'X-Mailin-custom'
-const longestCustom = 2_000
+const longestCustom = metadataLimits.inAll
 
 function readMetadata(mail: RelayedMail): Record<string, string> | undefined {
   const own = readOwnMetadata(mail)
@@ -169,7 +166,8 @@ function readOwnMetadata(mail: RelayedMail): Record<string, string> | undefined 
   if (!given) return undefined
   const metadata = parsed(readable(given.value, given.value.length))
   if (isMetadata(metadata)) return metadata
-  const limits = `names of up to ${metadataLimits.name} and texts of up to ${metadataLimits.value} characters`
+  const { name, value, inAll } = metadataLimits
+  const limits = `names of up to ${name} and texts of up to ${value} characters, ${inAll} in all`
   throw refuse(given.name, `${given.name} must be a JSON object with ${limits}, like {"order":"7"}.`)
 }
 
@@ -183,8 +181,9 @@ function parsed(json: string): unknown {
 
 function isMetadata(value: unknown): value is Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.entries(value).every(
+  const isInBounds = Object.entries(value).every(
     ([name, text]) =>
       name.length <= metadataLimits.name && typeof text === 'string' && text.length <= metadataLimits.value,
   )
+  return isInBounds && metadataLength(value as Record<string, string>) <= metadataLimits.inAll
 }

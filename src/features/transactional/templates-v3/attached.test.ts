@@ -9,7 +9,8 @@ const fetchClient: AppOptions['fetchClient'] = {
   request: async ({ url }) => {
     asked.push(url)
     const status = url.includes('gone') ? 404 : 200
-    return { status, headers: {}, body: Buffer.from(`contents of ${url}`) }
+    const body = url.includes('large') ? Buffer.alloc(12 * 1024 * 1024) : Buffer.from(`contents of ${url}`)
+    return { status, headers: {}, body }
   },
 }
 const env = { POSTHORN_RATE_LIMIT_FACTOR: '100', POSTHORN_SECRET_KEY: '07'.repeat(32) }
@@ -99,6 +100,24 @@ describe('the file of a template', () => {
     assert.match(reply.body.message, /gone\.pdf could not be read: it answered 404/)
     const { body: list } = await app.call('GET', '/api/v1/messages?to=without@example.com')
     assert.deepEqual(list.data, [])
+  })
+
+  test('that is large goes to some authors and not to fifty, and once into a request', async () => {
+    const [one, other] = [
+      await create('https://files.example/large.pdf'),
+      await create('https://files.example/large2.pdf'),
+    ]
+    const many = { emailTo: Array.from({ length: 50 }, (_, i) => `author${i}@example.com`) }
+    const reply = await app.call('POST', `${base}/${one}/sendTest`, { body: many })
+    assert.deepEqual([reply.status, reply.body.code], [413, 'payload_too_large'])
+    const messageVersions = [one, other].map((templateId) => ({
+      templateId,
+      to: [{ email: 'v@example.com' }],
+    }))
+    const { status, body } = await app.call('POST', '/v3/smtp/email', {
+      body: { templateId: one, messageVersions },
+    })
+    assert.deepEqual([status, body.code], [413, 'payload_too_large'])
   })
 
   test('goes with a campaign made of it, and with its test', async () => {

@@ -12,6 +12,7 @@ import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope } from '../contact-scope.ts'
 import { distinct, readMailboxes } from '../v3/addresses.ts'
 import { type Rendered, renderContent, renderName } from '../v3/render.ts'
+import { weighed } from '../v3/weigh.ts'
 import { markTestSent, type TemplateRow } from './queries.ts'
 import { sentTemplate } from './write-template.ts'
 
@@ -31,9 +32,12 @@ export async function sendTest(ctx: Ctx, id: number, { emailTo, files, baseUrl }
   const attachments = filesFor(template, files)
   const time = renderTime(recipients.length)
   const tests: Outgoing[] = []
+  const weight = weighed()
   for (const recipient of recipients) {
     const rendered = await renderFor(ctx, template, recipient, { baseUrl, time })
-    tests.push({ ...testOf(ctx, template, rendered), attachments, messageId })
+    const test = { ...testOf(ctx, template, rendered), attachments, messageId }
+    weight.add([test])
+    tests.push(test)
   }
   const results = await queueMessages(ctx.db, tests)
   const refused = results.find((result) => result instanceof Refusal)

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { longestName } from '../../messages/model.ts'
 import { readNumberedSender } from '../../messages/senders/verified-sender.ts'
 import type { Mailbox, SenderGiven, Version } from './send-request.ts'
 
@@ -14,8 +15,14 @@ function readMailbox(mailbox: Mailbox, param: string): Address {
     throw missingParameter({ message: `email is missing in ${param}`, param })
   }
   const read = plainAddress(mailbox)
-  if (read) return read
-  throw invalidParameter({ message: `email is not valid in ${param}`, param })
+  if (!read) throw invalidParameter({ message: `email is not valid in ${param}`, param })
+  refuseLongName(read.name, param)
+  return read
+}
+
+export function refuseLongName(name: string | undefined, param: string): void {
+  if (name === undefined || name.length <= longestName) return
+  throw invalidParameter({ message: `name must have at most ${longestName} characters in ${param}`, param })
 }
 
 function plainAddress({ email = '', name }: Mailbox): Address | undefined {
@@ -36,8 +43,9 @@ export async function readSender(
   }
   if (!isNamed) return undefined
   const read = plainAddress(sender)
-  if (read) return read
-  throw invalidParameter({ message: 'valid sender email required', param: 'sender' })
+  if (!read) throw invalidParameter({ message: 'valid sender email required', param: 'sender' })
+  refuseLongName(read.name, 'sender')
+  return read
 }
 
 /** Some clients send a list of one, some an empty object. */

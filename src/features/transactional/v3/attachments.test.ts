@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../../kernel/refusal.ts'
-import { fetchAttachments, readAttachments } from './attachments.ts'
+import { type FetchAttachment, fetchAttachments, readAttachments, roomBeside } from './attachments.ts'
+import type { SendBody } from './send-request.ts'
+
+const fetchAll = (fetch: FetchAttachment, body: SendBody) =>
+  fetchAttachments(fetch, body, roomBeside(body.attachment))
 
 const content = Buffer.from('file').toString('base64')
 
@@ -12,7 +16,7 @@ describe('attachments by address', () => {
       asked.push(url)
       return Buffer.from('file')
     }
-    const body = await fetchAttachments(fetch, {
+    const body = await fetchAll(fetch, {
       attachment: [
         { url: 'https://example.com/files/price%20list.pdf?x=1' },
         { url: 'https://example.com/get', name: 'a.csv' },
@@ -40,7 +44,7 @@ describe('attachments by address', () => {
     const isRefused = (words: RegExp) => (error: unknown) =>
       error instanceof Refusal && words.test(error.message)
     const refused = (url: string, words: RegExp) =>
-      assert.rejects(fetchAttachments(fetch, { attachment: [{ url }] }), isRefused(words))
+      assert.rejects(fetchAll(fetch, { attachment: [{ url }] }), isRefused(words))
     await refused('https://example.com/a.pdf', /could not be read: example\.com answered 404/)
     await refused('https://example.com/a.exe', /extension/)
     await refused('https://example.com/', /name is missing/)
@@ -50,7 +54,64 @@ describe('attachments by address', () => {
   test('a body without them is left as it is', async () => {
     const fetch = async () => assert.fail('nothing to fetch')
     const body = { attachment: [{ name: 'b.txt', content }] }
-    assert.equal(await fetchAttachments(fetch, body), body)
-    assert.deepEqual(await fetchAttachments(fetch, { attachment: null }), { attachment: null })
+    assert.equal(await fetchAll(fetch, body), body)
+    assert.deepEqual(await fetchAll(fetch, { attachment: null }), { attachment: null })
+  })
+
+  const megabytes = (n: number) => Buffer.alloc(n * 1024 * 1024)
+  const addresses = (n: number) =>
+    Array.from({ length: n }, (_, i) => ({ url: `https://example.com/${i}.pdf` }))
+  const refusedAs = (code: string, words: RegExp) => (error: unknown) =>
+    error instanceof Refusal && error.code === code && words.test(error.message)
+  const isTooMuch = refusedAs('payload_too_large', /larger than 20 MB together/)
+
+  test('share the room that is left, and none is fetched once it is gone', async () => {
+    const rooms: (number | undefined)[] = []
+    const fetch = async (_url: string, mostBytes?: number) => {
+      rooms.push(mostBytes && mostBytes / 1024 / 1024)
+      return megabytes(7)
+    }
+    await assert.rejects(fetchAll(fetch, { attachment: addresses(9) }), isTooMuch)
+    assert.deepEqual(rooms, [20, 13, 6])
+    rooms.length = 0
+    const inline = { name: 'b.txt', content: megabytes(14).toString('base64') }
+    await assert.rejects(fetchAll(fetch, { attachment: [...addresses(1), inline] }), isTooMuch)
+    assert.deepEqual(rooms, [6])
+  })
+
+  test('are broken off where they are too large', async () => {
+    const fetch = async () => {
+      throw Object.assign(new Error('sent more than 6 bytes'), { code: 'too_large' })
+    }
+    await assert.rejects(fetchAll(fetch, { attachment: addresses(1) }), isTooMuch)
+  })
+
+  test('are counted before the first is fetched', async () => {
+    const fetch = async () => assert.fail('nothing to fetch')
+    const tooMany = refusedAs('invalid_parameter', /at most 20 entries with a url/)
+    await assert.rejects(fetchAll(fetch, { attachment: addresses(21) }), tooMany)
+    const file = { name: 'b.txt', content }
+    const whole = { attachment: [...addresses(1), ...Array.from({ length: 50 }, () => file)] }
+    await assert.rejects(fetchAll(fetch, whole), refusedAs('invalid_parameter', /at most 50 entries$/))
+  })
+
+  test('nothing is fetched for a request whose own files are too large already', () => {
+    const files = [megabytes(11), megabytes(10)].map((one) => ({
+      name: 'b.txt',
+      content: one.toString('base64'),
+    }))
+    assert.throws(() => roomBeside(files), isTooMuch)
+    assert.throws(() => readAttachments(files), isTooMuch)
+    const broken = files
+      .slice(0, 1)
+      .map((one) => ({ ...one, content: one.content.replaceAll(/(.{76})/g, '$1\r\n') }))
+    assert.equal(readAttachments(broken)[0]?.content.length, 11 * 1024 * 1024)
+  })
+
+  test('a request waits for all of them together no longer than a minute', async () => {
+    const fetch = async () => assert.fail('nothing to fetch')
+    const room = { ...roomBeside(undefined), until: performance.now() - 1 }
+    const late = refusedAs('invalid_parameter', /took too long together/)
+    await assert.rejects(fetchAttachments(fetch, { attachment: addresses(1) }, room), late)
   })
 })

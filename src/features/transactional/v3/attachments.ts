@@ -1,5 +1,6 @@
 import { isBase64 } from '../../../kernel/base64.ts'
 import { urlOf } from '../../../kernel/location.ts'
+import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { readUrl } from '../../../kernel/v3/url.ts'
@@ -7,8 +8,11 @@ import type { Attachment } from '../../messages/queue-messages.ts'
 import { lookup } from '../content-types.ts'
 import type { AttachmentGiven, SendBody } from './send-request.ts'
 
-/** Gets what stands at a public address; refuses private ones, redirects and what is too large. */
-export type FetchAttachment = (url: string) => Promise<Buffer>
+/** Gets what stands at a public address; refuses private ones, redirects and what is too large, as soon as it is. */
+export type FetchAttachment = (url: string, mostBytes?: number) => Promise<Buffer>
+
+/** What is left to all files of one request. */
+export type Room = { bytes: number; files: number; until: number }
 
 const words = (text: string) => text.split(/\s+/)
 /** Also of files that templates and campaigns name. */
@@ -20,32 +24,66 @@ const extensions = new Set([
   ...plainExtensions,
   ...words('odt mp3 m4a m4v wma ogg flac wav aif aifc aiff mp4 mov avi mkv mpeg mpg wmv pkpass xlsm'),
 ])
+const param = 'attachment'
 const mostAttachments = 50
 const mostBytes = 20 * 1024 * 1024
+/** Each waits for a server of the customer's choice. */
+const fetched = { most: 20, withinMs: 60_000 }
+
+/** Beside what the request brings itself. */
+export function roomBeside(attachment: SendBody['attachment']): Room {
+  const bytes = mostBytes - givenBytes(attachment ?? [])
+  if (bytes < 0) throw tooMuch()
+  return { bytes, files: fetched.most, until: performance.now() + fetched.withinMs }
+}
+
+/** Gets one more file of a request, for as long as there is room: what is too much is not waited for to its end. */
+export async function fetchInto(room: Room, fetch: FetchAttachment, url: string): Promise<Buffer> {
+  if (room.files === 0)
+    throw invalidParameter({ message: `At most ${fetched.most} files are fetched`, param })
+  if (performance.now() > room.until) throw new Error('the files before it took too long together')
+  room.files--
+  const content = await fetch(url, room.bytes).catch((error: unknown) => {
+    throw isTooLarge(error) ? tooMuch() : error
+  })
+  room.bytes -= content.length
+  if (room.bytes < 0) throw tooMuch()
+  return content
+}
+
+const isTooLarge = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'too_large'
 
 export function readAttachments(attachment: SendBody['attachment']): Attachment[] {
   const all = attachment ?? []
-  if (all.length > mostAttachments) {
-    throw invalidParameter({
-      message: `attachment must have at most ${mostAttachments} entries`,
-      param: 'attachment',
-    })
-  }
-  return refuseTooMuch(all.map(readAttachment))
+  refuseTooMany(all)
+  // Before any is decoded.
+  if (givenBytes(all) > mostBytes) throw tooMuch()
+  return all.map(readAttachment)
+}
+
+function refuseTooMany(all: AttachmentGiven[]): void {
+  if (all.length <= mostAttachments) return
+  throw invalidParameter({ message: `attachment must have at most ${mostAttachments} entries`, param })
 }
 
 export function refuseTooMuch(attachments: Attachment[]): Attachment[] {
   if (attachments.reduce((sum, { content }) => sum + content.length, 0) <= mostBytes) return attachments
-  throw payloadTooLarge({ message: 'The attachments are larger than 20 MB together.', param: 'attachment' })
+  throw tooMuch()
 }
+
+const tooMuch = () => payloadTooLarge({ message: 'The attachments are larger than 20 MB together.', param })
+
+const givenBytes = (all: AttachmentGiven[]) =>
+  all.reduce((sum, one) => sum + Buffer.byteLength(withoutSpace(one), 'base64'), 0)
+
+const withoutSpace = ({ content = '' }: AttachmentGiven) => content.replaceAll(/\s/g, '')
 
 function readAttachment(attachment: AttachmentGiven): Attachment {
   const filename = nameOf(attachment)
-  const content = (attachment.content ?? '').replaceAll(/\s/g, '')
-  if (content === '')
-    throw missingParameter({ message: 'content is missing in attachment', param: 'attachment' })
+  const content = withoutSpace(attachment)
+  if (content === '') throw missingParameter({ message: 'content is missing in attachment', param })
   if (!isBase64(content, { padded: false })) {
-    throw invalidParameter({ message: 'content is not valid in attachment', param: 'attachment' })
+    throw invalidParameter({ message: 'content is not valid in attachment', param })
   }
   return {
     filename,
@@ -57,12 +95,11 @@ function readAttachment(attachment: AttachmentGiven): Attachment {
 
 function nameOf({ name, url }: AttachmentGiven): string {
   const filename = oneLine(given(name) ?? lastPart(given(url))).slice(0, 255)
-  if (filename === '')
-    throw missingParameter({ message: 'name is missing in attachment', param: 'attachment' })
+  if (filename === '') throw missingParameter({ message: 'name is missing in attachment', param })
   const extension = extensionOf(filename)
   if (extensions.has(extension)) return filename
   const fault = extension === '' ? 'no extension' : 'an extension that is not allowed'
-  throw invalidParameter({ message: `${filename} has ${fault}`, param: 'attachment' })
+  throw invalidParameter({ message: `${filename} has ${fault}`, param })
 }
 
 export function extensionOf(filename: string): string {
@@ -82,14 +119,25 @@ export function lastPart(url: string | undefined): string {
 }
 
 /** The same body with the contents in place of their addresses, so that the act need not wait for anybody. */
-export async function fetchAttachments(fetch: FetchAttachment, body: SendBody): Promise<SendBody> {
+export async function fetchAttachments(
+  fetch: FetchAttachment,
+  body: SendBody,
+  room: Room,
+): Promise<SendBody> {
   const all = body.attachment ?? []
-  if (!all.some(isAddress)) return body
-  if (all.length > mostAttachments) return body
-  const fetched: AttachmentGiven[] = []
+  const addresses = all.filter(isAddress)
+  if (addresses.length === 0) return body
+  refuseTooMany(all)
+  if (addresses.length > room.files)
+    throw invalidParameter({
+      message: `attachment must have at most ${room.files} entries with a url`,
+      param,
+    })
+  const whole: AttachmentGiven[] = []
   // One after the other: a request must not open dozens of connections at once.
-  for (const one of all) fetched.push(isAddress(one) ? await fetchOne(fetch, one) : one)
-  return { ...body, attachment: fetched }
+  for (const one of all)
+    whole.push(isAddress(one) ? await fetchOne((url) => fetchInto(room, fetch, url), one) : one)
+  return { ...body, attachment: whole }
 }
 
 const isAddress = ({ url, content }: AttachmentGiven) =>
@@ -102,11 +150,14 @@ async function fetchOne(
   readUrl(url, 'url in attachment')
   const filename = nameOf({ name, url })
   const content = await fetch(url).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    throw invalidParameter({
-      message: `The attachment ${url} could not be read: ${why}`,
-      param: 'attachment',
-    })
+    throw unreadable(url, error, param)
   })
   return { name: filename, content: content.toString('base64') }
+}
+
+/** A refusal stays what it is. */
+export function unreadable(url: string, error: unknown, field: string): Refusal {
+  if (error instanceof Refusal) return error
+  const why = error instanceof Error ? error.message : String(error)
+  return invalidParameter({ message: `The attachment ${url} could not be read: ${why}`, param: field })
 }

@@ -2,18 +2,18 @@
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../../kernel/email-address.ts'
 import { newUuid } from '../../../kernel/id.ts'
-import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { readMoment } from '../../../kernel/v3/dates.ts'
-import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { given } from '../../../kernel/v3/lenient.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import type { Attachment, Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
 import type { TemplateScope } from '../../messages/templates/compile.ts'
 import { toFieldSource } from '../../messages/templates/old-names.ts'
-import { type RenderTime, renderTime } from '../../messages/templates/turns.ts'
+import { inTurn, type RenderTime, renderTime } from '../../messages/templates/turns.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
-import { contactScope } from '../contact-scope.ts'
+import { contactScope, readsContact } from '../contact-scope.ts'
 import { storedTemplate } from '../stored-template.ts'
 import type { UsedTemplate } from '../template-queries.ts'
 import { readSender } from './addresses.ts'
@@ -21,6 +21,8 @@ import { readAttachments, refuseTooMuch } from './attachments.ts'
 import { type Draft, isVersioned, readDrafts } from './drafts.ts'
 import { type Rendered, renderContent, renderName } from './render.ts'
 import type { SendBody } from './send-request.ts'
+import { readTags } from './tags.ts'
+import { weighed } from './weigh.ts'
 
 export type PlannedVersion = { messageId: string; copies: Outgoing[] }
 
@@ -30,36 +32,46 @@ export type Plan = {
   isVersioned: boolean
   isSandbox: boolean
   scheduled: { batchId: string } | undefined
+  storedBytes: number
 }
 
-type Shared = {
+type Read = {
   sender: Address | undefined
   attachments: Attachment[]
-  files: AttachedFiles
   tags: string[]
   scheduledAt: Date | undefined
   batchId: string | undefined
   track: Outgoing['track']
+}
+
+/** What one version has found out is not found out again for the next. */
+type Shared = Read & {
+  filesOf: (template: UsedTemplate | undefined) => Attachment[]
+  readsContact: (source: string) => boolean
   time: RenderTime
 }
 
 const furthestMs = 30 * 24 * 3_600_000
 const pastAllowedMs = 5 * 60_000
-// Each recipient's copy is stored.
-const mostStoredBytes = 256 * 1024 * 1024
-const longestTag = 255
 
 export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): Promise<Plan> {
   const read = await readShared(ctx, body)
   const drafts = readDrafts(body)
-  const shared = { ...read, files, time: renderTime(drafts.length) }
+  const shared: Shared = {
+    ...read,
+    filesOf: rememberedFiles(read.attachments, files),
+    readsContact: remembered(readsContact),
+    time: renderTime(drafts.length),
+  }
   const templates = await templatesOf(ctx, drafts)
   const versions: PlannedVersion[] = []
+  const weight = weighed()
   for (const draft of drafts) {
     const template = draft.templateId === undefined ? undefined : templates.get(draft.templateId)
-    versions.push(await planVersion(ctx, shared, draft, template))
+    const version = await planVersion(ctx, shared, draft, template)
+    weight.add(version.copies)
+    versions.push(version)
   }
-  refuseTooLarge(versions)
   const { scheduledAt, batchId } = shared
   return {
     ctx,
@@ -67,16 +79,17 @@ export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): 
     isVersioned: isVersioned(body),
     isSandbox: drafts[0]?.headers.isSandbox ?? false,
     scheduled: scheduledAt && batchId ? { batchId } : undefined,
+    storedBytes: weight.storedBytes(),
   }
 }
 
-async function readShared(ctx: Ctx, body: SendBody): Promise<Omit<Shared, 'files' | 'time'>> {
+async function readShared(ctx: Ctx, body: SendBody): Promise<Read> {
   const sender = await readSender(ctx, body.sender)
   const scheduledAt = readTime(ctx, body.scheduledAt)
   return {
     sender,
     attachments: readAttachments(body.attachment),
-    tags: (body.tags ?? []).map((tag) => oneLine(tag).slice(0, longestTag)).filter((tag) => tag !== ''),
+    tags: readTags(body.tags),
     scheduledAt,
     batchId: readBatchId(body.batchId) ?? (scheduledAt && newUuid()),
     track: {},
@@ -123,6 +136,26 @@ async function templatesOf(ctx: Ctx, drafts: Draft[]): Promise<Map<number, UsedT
   return found
 }
 
+/** The same list for the same files: where many messages have them, they are stored from one of them. */
+function rememberedFiles(given: Attachment[], files: AttachedFiles): Shared['filesOf'] {
+  const known = new Map<string | null, Attachment[]>([[null, given]])
+  return (template) => {
+    const url = template?.attachment_url ?? null
+    const found = known.get(url) ?? refuseTooMuch([...given, ...filesFor(template, files)])
+    known.set(url, found)
+    return found
+  }
+}
+
+function remembered<K, V>(work: (of: K) => V): (of: K) => V {
+  const known = new Map<K, V>()
+  return (of) => {
+    const found = known.get(of) ?? work(of)
+    known.set(of, found)
+    return found
+  }
+}
+
 async function planVersion(
   ctx: Ctx,
   shared: Shared,
@@ -136,8 +169,8 @@ async function planVersion(
   const text = 'text' in content ? content.text : undefined
   // One content for all of a version's recipients: it speaks to the first.
   const sources = [content.subject, content.html, text, sender.name, toField]
-  const reader = await contactScope(ctx, draft.recipients[0]?.email, sources)
-  const scope = { params: draft.params, ...reader }
+  const reader = await contactScope(ctx, draft.recipients[0]?.email, sources, shared.readsContact)
+  const scope = { params: await inTurn(draft.params), ...reader }
   const rendered = await renderContent(content, scope, shared.time)
   const from = await renderName(sender, scope, 'sender', shared.time)
   const addressed = await named(draft, toField, scope, shared.time)
@@ -174,7 +207,7 @@ function commonOf(ctx: Ctx, shared: Shared, draft: Draft, template: UsedTemplate
     now: ctx.now,
     source: 'api' as const,
     stream: 'transactional' as const,
-    attachments: refuseTooMuch([...shared.attachments, ...filesFor(template, shared.files)]),
+    attachments: shared.filesOf(template),
     tags: tags.filter((one) => one !== ''),
     metadata: metadataOf({
       'X-Mailin-custom': custom,
@@ -214,19 +247,4 @@ function partsOf(from: Address, draft: Draft, rendered: Rendered, template: Used
 function addressOf(text: string | null | undefined): Address | undefined {
   const read = text ? readAddress(text) : undefined
   return read && !('fault' in read) ? read : undefined
-}
-
-/** Of the copies for all recipients. */
-export function storedBytes(versions: PlannedVersion[]): number {
-  return versions.reduce((sum, { copies }) => {
-    const [first] = copies
-    const attached = first?.attachments.reduce((all, { content }) => all + content.length, 0) ?? 0
-    const written = (first?.parts?.html?.length ?? 0) + (first?.parts?.text?.length ?? 0)
-    return sum + copies.length * (attached + written)
-  }, 0)
-}
-
-function refuseTooLarge(versions: PlannedVersion[]): void {
-  if (storedBytes(versions) <= mostStoredBytes) return
-  throw payloadTooLarge({ message: 'The copies for all recipients are larger than 256 MB together.' })
 }

@@ -1,11 +1,13 @@
 // Subject, HTML, text and the names of sender and recipient are templates under /v3, stored or inline.
 import type { Address } from '../../../kernel/email-address.ts'
-import { missingParameter } from '../../../kernel/refusals.ts'
+import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, oneLine, storable } from '../../../kernel/v3/lenient.ts'
+import { faultOfLongSubject, longestSubject } from '../../messages/model.ts'
 import { contentMissing, templateInvalid } from '../../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../../messages/templates/compile.ts'
 import { isTemplateFault } from '../../messages/templates/fault.ts'
 import { inTurn, type RenderTime, renderTime } from '../../messages/templates/turns.ts'
+import { refuseLongName } from './addresses.ts'
 
 const compiled = templateCache({ max: 500 })
 
@@ -25,6 +27,8 @@ export async function renderContent(
   if (html === undefined && text === undefined) throw contentMissing()
   const subject = oneLine(await render(content.subject ?? '', 'text', 'subject'))
   if (subject === '') throw missingParameter({ message: 'subject is missing', param: 'subject' })
+  if (subject.length > longestSubject)
+    throw invalidParameter({ message: faultOfLongSubject, param: 'subject' })
   return {
     subject,
     html: html && storable(await render(html, 'html', 'htmlContent')),
@@ -40,6 +44,7 @@ export async function renderName(
   time = renderTime(),
 ): Promise<Address> {
   const written = oneLine(await rendered({ source: name, kind: 'text', param }, scope, time))
+  refuseLongName(written, param)
   return written === '' ? { email } : { email, name: written }
 }
 

@@ -16,9 +16,9 @@ import { contentMissing, recipientSuppressed, templateInvalid } from '../../mess
 import { refuseUnverified } from '../../messages/senders/verified-sender.ts'
 import { type AttachedFiles, fetchFilesOf } from '../attached-file.ts'
 import { maxSendBytes } from '../send-request.ts'
-import { type FetchAttachment, fetchAttachments } from './attachments.ts'
+import { type FetchAttachment, fetchAttachments, roomBeside } from './attachments.ts'
 import { idempotencyKeyIn } from './headers.ts'
-import { type Plan, planSend, storedBytes, templateIdsIn } from './plan-send.ts'
+import { type Plan, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
 import { SendBody, secretFields } from './send-request.ts'
 
@@ -54,12 +54,13 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyInProgress,
       idempotencyKeyReused,
     ],
-    weigh: (input) => storedBytes(planned.take(input).versions),
+    weigh: (input) => planned.take(input).storedBytes,
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
     // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
     prepare: async (ctx, input) => {
-      const body = await fetchAttachments(fetchAttachment, input.body)
-      const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body))
+      const room = roomBeside(input.body.attachment)
+      const body = await fetchAttachments(fetchAttachment, input.body, room)
+      const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body), room)
       return planned.put(input, await planChecked(ctx, body, files))
     },
   }).runTogether(async (db, calls) => {
