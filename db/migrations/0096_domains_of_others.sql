@@ -1,2 +1,2 @@
--- Whether a domain, or one above it, is some account's.
-create index domains_verified_idx on domains (domain) where status = 'verified';
+-- Whether a domain, or one above it, was shown to be some account's. One wrong answer of DNS changes nothing about that.
+create index domains_verified_idx on domains (domain) where verified_at is not null;

@@ -58,8 +58,8 @@ const reaches = (id: string, status: string) =>
 describe('an upstream that signs', () => {
   const verify = (accountId: string, domain: string) =>
     db.run(sql`
-      insert into domains (account_id, domain, token, status, next_check_at, created_at)
-      values (${accountId}, ${domain}, 'token', 'verified', now(), now())`)
+      insert into domains (account_id, domain, token, status, verified_at, next_check_at, created_at)
+      values (${accountId}, ${domain}, 'token', 'verified', now(), now(), now())`)
 
   test('gets nothing from an account on a domain that is verified for another one alone', async () => {
     const other = await app.makeAccount()

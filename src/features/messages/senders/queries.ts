@@ -25,7 +25,7 @@ export type NamedRef = SenderRef & { names: string[] }
 
 const Place = row<{ n: number }>({ n: int })
 
-/** Which of these, by their places, are on a domain of others and on none of their own account. */
+/** Which of these, by their places, are on a domain of others and on none of their own account, as ever shown. */
 export function findForeign(db: Db, refs: NamedRef[]) {
   return db.many(
     Place,
@@ -35,10 +35,10 @@ export function findForeign(db: Db, refs: NamedRef[]) {
            as r (n int, "accountId" bigint, email text, names text[])
      where exists (select 1
                      from domains d
-                    where d.domain = any(r.names) and d.status = 'verified' and d.account_id <> r."accountId")
+                    where d.domain = any(r.names) and d.verified_at is not null and d.account_id <> r."accountId")
        and not exists (select 1
                          from domains d
-                        where d.domain = any(r.names) and d.status = 'verified' and d.account_id = r."accountId")
+                        where d.domain = any(r.names) and d.verified_at is not null and d.account_id = r."accountId")
        and not exists (select 1
                          from senders s
                         where s.account_id = r."accountId" and lower(s.email) = r.email
