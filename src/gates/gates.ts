@@ -13,7 +13,7 @@ import { type ActTogether, togetherActor } from './act.ts'
 import { failedKeyBrake } from './failed-keys.ts'
 import { type TakeTurn, turnTaker } from './rate.ts'
 import { replyChecker } from './reply.ts'
-import { openShare, sharedDb } from './share.ts'
+import { openShare, type Share, sharedDb } from './share.ts'
 import { type Validate, validatorMaker } from './validate.ts'
 
 export type GatesNeeds = {
@@ -46,11 +46,22 @@ export type Gates = GatesNeeds & {
   actTogether: ActTogether
   /** Idempotency keys whose first call is at work before its transaction, in this process. */
   preparing: Set<string>
+  /** For calls that hold much in memory. */
+  longOnes: Share
 }
 
 // Of the connections of their pools: some are always left to others.
 const mostReads = 3
 const mostChanges = 6
+// Each may fill some 300 MB of memory.
+const mostLong = { ofOne: 2, ofAll: 3 }
+const longestWaitMs = 30_000
+
+function shareOfLong(): Share {
+  const ofOne = openShare(mostLong.ofOne, longestWaitMs)
+  const ofAll = openShare(mostLong.ofAll, longestWaitMs)
+  return (accountId, work) => ofOne(accountId, () => ofAll('', work))
+}
 
 // Lines do not wait for each other, unlike turns of one limit.
 const two = { underWay: 2 }
@@ -77,6 +88,7 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
     checkReply: replyChecker(),
     actTogether: togetherActor(() => gates),
     preparing: new Set(),
+    longOnes: shareOfLong(),
   }
   return gates
 }

@@ -5,7 +5,7 @@ import { changesNothing, operationId } from '../kernel/operation.ts'
 import { Refusal } from '../kernel/refusal.ts'
 import { databaseUnavailable, isDatabaseDown } from '../kernel/refusals.ts'
 import { within } from '../kernel/within.ts'
-import { actAll, ctxOf, type Performed, replyChecked } from './act.ts'
+import { actAll, ctxOf, type Pending, type Performed, replyChecked } from './act.ts'
 import { type Admission, downAfterMs } from './admit.ts'
 import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
@@ -47,17 +47,22 @@ async function pass(
     throw refusalOf(found.faults, op.face, await furtherFaults(gates, admission, input, found))
   if (changesNothing(op)) return look(gates, admission, input)
   const claim = claimed ?? claimOf(admission, readIdempotencyKey(op.keyInInput?.of(input as never)), input)
-  const pending = await prepare(gates, { admission, input, claim })
-  const performed = op.runTogether
-    ? await gates.actTogether(op, pending)
-    : await gates
-        .changesOf(admission.caller)
-        .transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
+  const change = () => act(gates, { admission, input, claim })
+  const performed = await (op.isLong?.(input as never)
+    ? gates.longOnes(admission.caller.accountId, change)
+    : change())
   if (performed instanceof Refusal) throw performed
   if (!performed) throw new Error(`${op.name} gave no result`)
   if (op.changesCallers) gates.findCaller.forget()
   gates.afterAct(op)
   return performed
+}
+
+async function act(gates: Gates, asked: Pending): Promise<Performed | Refusal | undefined> {
+  const { op, caller } = asked.admission
+  const pending = await prepare(gates, asked)
+  if (op.runTogether) return gates.actTogether(op, pending)
+  return gates.changesOf(caller).transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
 }
 
 /** Those that only the act can see, in fields that the schema has nothing against. */

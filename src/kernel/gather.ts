@@ -17,7 +17,7 @@ export type GatherOptions<In> = {
   heaviest?: number
   /** How many batches may be under way at a time. */
   underWay?: number
-  /** How many have to wait before another batch starts beside one that is under way. */
+  /** How many have to wait before another batch starts beside one that is under way, unless that is a heavy one. */
   worthAnother?: number
   /** Asked before a batch starts: one of fewer waits for more, no longer than `waitMs`. */
   enough?: () => number
@@ -29,8 +29,11 @@ export function gather<In, Out>(
   options: GatherOptions<In> = {},
 ): Gatherer<In, Out> {
   const { underWay = 1, worthAnother = 1, enough = () => 1, waitMs = 0, weigh = () => 0 } = options
+  const { heaviest = Number.POSITIVE_INFINITY } = options
   let waiting: Waiting<In, Out>[] = []
   let running = 0
+  // Batches that take their time: others do not wait for more of their kind then.
+  let heavy = 0
   const onArrival = new Set<() => unknown>()
 
   async function drain() {
@@ -39,7 +42,10 @@ export function gather<In, Out>(
       const count = portionOf(waiting, options)
       const batch = waiting.slice(0, count)
       waiting = waiting.slice(count)
+      const isHeavy = batch.reduce((sum, { weight }) => sum + weight, 0) > heaviest
+      if (isHeavy) heavy++
       await settle(batch)
+      if (isHeavy) heavy--
     }
     running--
   }
@@ -72,7 +78,8 @@ export function gather<In, Out>(
     new Promise((resolve, reject) => {
       waiting.push({ item, weight: weigh(item), resolve, reject })
       for (const look of onArrival) look()
-      if (running >= underWay || (running > 0 && waiting.length < worthAnother)) return
+      const light = running - heavy
+      if (light >= underWay || running >= 2 * underWay || (light > 0 && waiting.length < worthAnother)) return
       running++
       // Everything that this turn of the event loop reads from its sockets travels together.
       setImmediate(drain)

@@ -75,6 +75,8 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
   prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<Input<Static<P>, Static<Q>, A>>
   /** About how many octets the act stores; calls with many do not share their transaction with others. */
   weigh?: (input: Input<Static<P>, Static<Q>, A>) => number
+  /** Whether a call makes much of little: few of these are at work at a time. */
+  isLong?: (input: InputOf<P, Q, B>) => boolean
   /** An idempotency key that stands in the input, not in the header. */
   keyInInput?: { of: (input: InputOf<P, Q, B>) => string | undefined; rememberMs: number }
 }
@@ -138,6 +140,7 @@ export type Operation = {
   findFaults?: (ctx: Ctx, body: never, faulty: ReadonlySet<string>) => Refusal[] | Promise<Refusal[]>
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<Input<unknown, unknown, unknown>>
   weigh?: (input: Input<never, never, never>) => number
+  isLong?: (input: Input<never, never, never>) => boolean
   keyInInput?: { of: (input: Input<never, never, never>) => string | undefined; rememberMs: number }
   run: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
   /** Acts for many calls at once; one that is refused does not stop the others. */

@@ -123,18 +123,22 @@ export function claimDue(db: Db, { now, until, limit, mostOfOne, counts }: Claim
     sql`
     -- all accounts: each is checked for its own account
     with ranked as (
-      select d.id, d.next_check_at, coalesce(c.begun, 0) as begun, coalesce(c.running, 0) as running,
-             row_number() over (partition by d.account_id order by d.next_check_at, d.id) as place
-        from domains d
+      select d.id, d.next_check_at, coalesce(c.begun, 0) as begun, d.place
+        from accounts a
         left join json_to_recordset(${JSON.stringify(counts)}::json)
-                  as c ("accountId" bigint, begun int, running int) on c."accountId" = d.account_id
-       where d.next_check_at <= ${now}),
+                  as c ("accountId" bigint, begun int, running int) on c."accountId" = a.id
+       cross join lateral (
+             select id, next_check_at, row_number() over (order by next_check_at) as place
+               from (select id, next_check_at
+                       from domains
+                      where account_id = a.id and next_check_at <= ${now}
+                      order by next_check_at
+                      limit greatest(0, ${mostOfOne}::int - coalesce(c.running, 0))) due) d),
     picked as (
       select id
         from domains
        where id in (select id
                       from ranked
-                     where place + running <= ${mostOfOne}
                      order by begun + place, next_check_at
                      limit ${limit})
          and next_check_at <= ${now}

@@ -20,6 +20,8 @@ type Claiming = {
   leaseSeconds: number
   /** What the worker has itself: after an outage or a leap of the clock that is due too, and not to be sent again. */
   except?: string[]
+  /** Accounts that have enough here: their large messages wait for each other. */
+  exceptAccounts?: string[]
 }
 
 /**
@@ -27,7 +29,7 @@ type Claiming = {
  * The accounts are found by skipping through the index, so that the cost follows the number of accounts that wait,
  * not of messages. A claim moves due_at behind the lease; a worker that dies gives its rows back by that alone.
  */
-export function claimDue(db: Db, { lane, limit, leaseSeconds, except = [] }: Claiming) {
+export function claimDue(db: Db, { lane, limit, leaseSeconds, except = [], exceptAccounts = [] }: Claiming) {
   return db.many(
     Claimed,
     sql`
@@ -45,7 +47,7 @@ export function claimDue(db: Db, { lane, limit, leaseSeconds, except = [] }: Cla
     ), shares as (
       select account_id, greatest(1, ${limit}::int / count(*) over ())::int as share
         from waiting
-       where account_id is not null
+       where account_id is not null and account_id <> all(${exceptAccounts}::bigint[])
     ), picked as (
       select d.message_id
         from shares s

@@ -42,6 +42,7 @@ const settleWaitMs = 10
 // A large message is in memory several times on its way.
 const largeAtOnce = 4
 const mostSmall = 1024 * 1024
+const mostWaiting = 5 * batch
 
 const isLarge = ({ body_size, attached_size }: Due) => body_size + attached_size > mostSmall
 
@@ -94,7 +95,8 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     await giveBack(late.splice(0))
     const limit = await claimLimit(needs)
     const except = [...waiting, ...taken].map(({ id }) => id)
-    const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except })
+    const exceptAccounts = large.isFull() ? accountsWithEnough(waiting) : []
+    const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except, exceptAccounts })
     const claims = new Map(claimed.map((one) => [one.message_id, one]))
     const leaseEnds = performance.now() + leaseSeconds * 1000
     const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
@@ -237,7 +239,12 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
 /** Large ones that wait for each other let the others pass, and more of those be fetched. */
 const isLow = (waiting: Due[], ahead: number) =>
-  waiting.length <= ahead || (waiting.length < 2 * batch && waiting.every(isLarge))
+  waiting.length <= ahead || (waiting.length < mostWaiting && waiting.every(isLarge))
+
+function accountsWithEnough(waiting: Due[]): string[] {
+  const those = waiting.filter(isLarge).map(({ account_id }) => account_id)
+  return those.length > largeAtOnce ? [...new Set(those)] : []
+}
 
 function pick(waiting: Due[], large: Turns): Due | undefined {
   if (!large.isFull()) return waiting.shift()

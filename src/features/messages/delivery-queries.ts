@@ -71,10 +71,12 @@ const mostLoaded = 65_536
 
 export const isBodyApart = ({ body_size }: DueRow) => body_size > mostLoaded
 
-// Without reading the body where it is apart; what is small may hold a lot that repeats itself.
+// Without reading a body that is apart, which is stored in about a quarter of its length; what is small may hold a lot
+// that repeats itself.
 const bodySize = sql`
   coalesce(octet_length(b.raw), 0)
   + case when pg_column_size(b.parts) < 2000 then pg_column_size(b.parts)
+         when pg_column_size(b.parts) > ${mostLoaded} then 4 * pg_column_size(b.parts)
          else coalesce(octet_length(b.parts::text), 0) end`
 const attachedSize = sql`
   (select coalesce(sum(octet_length(a.content)), 0)::int

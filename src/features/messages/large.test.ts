@@ -63,6 +63,26 @@ test('four at a time, and the small ones of another account pass them', async ()
   await stop()
 })
 
+test('more of them than a process takes at once are passed as well', async () => {
+  const { seen, transport } = slow(1_000)
+  const [many, other] = [await app.makeAccount(), await app.makeAccount()]
+  for (let n = 0; n < 5; n++) {
+    const to = Array.from({ length: 99 }, (_, i) => ({ email: `many${n}-${i}@example.com` }))
+    const body = { sender: { email: 'shop@example.com' }, to, subject: 'Hello', textContent: 'Hi.' }
+    const sendMany = { key: many.key, body: { ...body, attachment: [{ name: 'a.txt', content }] } }
+    assert.equal((await app.call('POST', '/v3/smtp/email', sendMany)).status, 201)
+  }
+  const stop = deliverThrough({ db, transport })
+  await until(async () => seen.underWay === 4, 'four to be under way')
+  await until(async () => seen.got.length > 6, 'others to follow')
+  const before = seen.got.length
+  await send(other.key, 'late@example.com')
+  await until(async () => seen.got.includes('late@example.com'), 'the small one to leave')
+  assert.ok(seen.got.length - before < 13, `${seen.got.length - before} before it`)
+  await stop()
+  await db.run(sql`delete from delivery_queue where account_id = ${many.accountId}`)
+})
+
 test('those that wait when the engine is stopped are not sent any more, nor counted as tried', async () => {
   const { seen, transport } = slow(300)
   await sendLarge(9)

@@ -100,9 +100,10 @@ export const replayDeliveryV3 = operation({
   const webhook = await readEnabled(ctx, id)
   const uuid = readId('whd', shown)
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id }
+  // The webhook before what waits for it, as everywhere: two that take them otherwise wait for each other.
+  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id }, ctx.now)
   const again = uuid && (await replayDelivery(ctx.db, { ...ref, id: uuid, ...soon(ctx, webhook) }))
   if (!again) throw notFound({ message: 'Delivery does not exist', param: 'deliveryId' })
-  await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id }, ctx.now)
   return { id: shown }
 })
 
@@ -131,8 +132,8 @@ export const testWebhookV3 = operation({
   const deliveryUuid = newUuid()
   const ref = { accountId: ctx.caller.accountId, webhookId: webhook.id, id: deliveryUuid }
   const sample = sampleOf({ ...ref, type: webhook.type, event, timezone, at: ctx.now })
-  await insertDelivery(ctx.db, { ...ref, event, ...sample, ...soon(ctx, webhook) })
   await liftPause(ctx.db, { accountId: ref.accountId, id: webhook.id }, ctx.now)
+  await insertDelivery(ctx.db, { ...ref, event, ...sample, ...soon(ctx, webhook) })
   return { id: deliveryId(deliveryUuid) }
 })
 

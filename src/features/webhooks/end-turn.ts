@@ -18,9 +18,11 @@ export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<und
   )
   const health = ended.map((one) => healthAfter(needs, one, at))
   await needs.db.transaction(async (tx) => {
+    // The webhooks first: whoever changes one takes what waits for it after it.
+    const disabled = await endTurns(tx, health)
     if (dropped.length > 0) await dropQueued(tx, dropped)
     if (putOff.length > 0) await putOffQueued(tx, putOff)
-    for (const { id, reason } of await endTurns(tx, health)) {
+    for (const { id, reason } of disabled) {
       const off = ended.find(({ turn }) => turn.id === id)
       if (off) await tell(tx, off, reason, at)
     }

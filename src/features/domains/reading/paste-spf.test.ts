@@ -39,6 +39,27 @@ const pastes = async (records: string[], paste: string | null | undefined, state
   return got.explanation
 }
 
+const address = { include: [], ip: ['203.0.113.9'] }
+
+test('what gives no answer may not authorise ours: ours then stand in the record themselves', async () => {
+  const two = ['v=spf1 include:down.example -all', 'v=spf1 include:other.example -all']
+  const merged = await read(two, address)
+  assert.equal(merged.paste, 'v=spf1 ip4:203.0.113.9 include:down.example include:other.example -all')
+  const mended = await read(['v=spf1 include:down.example ipv4:192.0.2.7 ~all'], address)
+  assert.equal(mended.paste, 'v=spf1 ip4:203.0.113.9 include:down.example ip4:192.0.2.7 ~all')
+})
+
+test('what one record shuts out and another lets in is let in', async () => {
+  const two = ['v=spf1 -ip4:203.0.113.7 ip4:203.0.113.0/24 ~all', 'v=spf1 ip4:203.0.113.7 ~all']
+  const { paste } = await read(two, address)
+  assert.equal(paste, 'v=spf1 ip4:203.0.113.0/24 ip4:203.0.113.7 -ip4:203.0.113.7 ~all')
+})
+
+test('records of which one names no end do not agree on that of the other', async () => {
+  const { paste } = await read(['v=spf1 ip4:203.0.113.9', 'v=spf1 include:other.example -all'], address)
+  assert.equal(paste, 'v=spf1 ip4:203.0.113.9 include:other.example ~all')
+})
+
 describe('a record that is right or not there', () => {
   test('stays as it is; where there is none, there is nothing to keep', async () => {
     const standing = 'v=spf1 a:up.example include:other.example include:up.example -all'

@@ -220,6 +220,20 @@ describe('a cart', () => {
     assert.deepEqual(await subjects(key, 'a@example.com'), ['You left something in your cart'])
   })
 
+  test('is free for another after its person changed the address, too', async () => {
+    const { key } = await withSender()
+    const carts = { name: 'Carts', trigger_type: 'abandoned_cart' }
+    const id = await declare(key, { ...carts, steps: [step(60, 'First')] })
+    await api('POST', '/v3/contacts', key, { email: 'before@example.com' })
+    await leave(key, 'before@example.com')
+    await api('DELETE', `/api/v1/automations/${id}`, key)
+    await declare(key, { ...carts, steps: [step(60, 'Second')] })
+    await api('PUT', '/v3/contacts/before@example.com', key, { attributes: { EMAIL: 'after@example.com' } })
+    await leave(key, 'after@example.com')
+    await pass(61)
+    assert.deepEqual(await subjects(key, 'after@example.com'), ['Second'])
+  })
+
   test('is the same one after its person changed the address', async () => {
     const { key } = await withSender()
     await api('POST', '/v3/contacts', key, { email: 'old@example.com' })

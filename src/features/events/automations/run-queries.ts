@@ -84,6 +84,10 @@ const ofCart = ({ accountId, cartId }: Cartful) => sql`
        and r.cart_id = ${cartId}
        and r.status in ('running', 'paused')`
 
+/** Two calls about one cart would not see what the other makes of it. */
+const takeTurns = (db: Db, { accountId, cartId }: Cartful) =>
+  db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`cart ${cartId}`}, ${accountId}::bigint))`)
+
 /** The cart is free for the reminders of another; the rest of a deleted automation's runs end when their turn comes. */
 function endDeleted(db: Db, cart: Cartful) {
   return db.run(sql`
@@ -91,7 +95,7 @@ function endDeleted(db: Db, cart: Cartful) {
        set status = 'stopped', reason = ${automationDeleted}, ended_at = ${cart.at}
       from automations a
      where ${ofCart(cart)}
-       and r.email = ${cart.email}
+       and (r.email = ${cart.email} or r.contact_id = ${cart.contactId})
        and a.account_id = ${cart.accountId}
        and a.id = r.automation_id
        and a.status = 'deleted'`)
@@ -113,6 +117,8 @@ async function followContact(db: Db, cart: Cartful): Promise<void> {
       from others o
      where r.account_id = ${accountId}
        and r.id = o.id
+       -- It may have ended while this waited for it.
+       and r.status in ('running', 'paused')
        and r.id is distinct from (select id from stays)`)
   await db.run(sql`
     update automation_runs r
@@ -123,6 +129,7 @@ async function followContact(db: Db, cart: Cartful): Promise<void> {
 
 /** Of a cart whose run is under way the contents change; its times too, when they are given and it has not begun. */
 export async function startCart(db: Db, cart: NewCart) {
+  await takeTurns(db, cart)
   await endDeleted(db, cart)
   if (cart.contactId !== null) await followContact(db, cart)
   return db.one(

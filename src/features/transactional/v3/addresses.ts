@@ -43,9 +43,8 @@ export async function readSender(
   }
   if (!isNamed) return undefined
   const read = plainAddress(sender)
-  if (!read) throw invalidParameter({ message: 'valid sender email required', param: 'sender' })
-  refuseLongName(read.name, 'sender')
-  return read
+  if (read) return read
+  throw invalidParameter({ message: 'valid sender email required', param: 'sender' })
 }
 
 /** Some clients send a list of one, some an empty object. */

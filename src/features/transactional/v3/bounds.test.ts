@@ -39,6 +39,19 @@ describe('a send of the provider’s namespace', () => {
     await accepted({ to: [{ email: 'a@example.com', name: 'n'.repeat(200) }] })
     await accepted({ tags: [`${'t'.repeat(254)}😀`], headers: { 'X-Mailin-Tag': `${'t'.repeat(254)}😀` } })
     await accepted({ params: Object.fromEntries(times(5_000, (i) => [`p${i}`, i])) })
+    const long = `{% comment %}${'x'.repeat(3_000)}{% endcomment %}Hi`
+    await accepted({ subject: long, sender: { email: 'shop@example.com', name: long } })
+  })
+
+  test('takes a large text that a thousand versions share, which is there once', async () => {
+    const versions = times(1_000, (i) => ({ to: [{ email: `v${i}@example.com` }] }))
+    await accepted({ textContent: 't'.repeat(140_000), messageVersions: versions })
+  })
+
+  test('takes many calls of many versions at once, a few at a time', async () => {
+    const messageVersions = times(100, (i) => ({ to: [{ email: `w${i}@example.com` }], params: { n: i } }))
+    const body = { textContent: `{{ params.n }}${'t'.repeat(20_000)}`, messageVersions }
+    await Promise.all(times(8, () => accepted(body)))
   })
 
   test('says which field holds too much', async () => {
@@ -111,7 +124,7 @@ describe('a send of the provider’s namespace', () => {
 
   test('whose copies would be too large together is refused, for its addresses as for its text', async () => {
     const shown = named(2_000).map(({ email, name }) => ({ email, name: name.padEnd(200, 'x') }))
-    await refused({ to: shown }, /^The copies for all recipients are larger than 512 MB together\.$/, 413)
+    await refused({ to: shown }, /^The copies for all recipients are larger than 256 MB together\.$/, 413)
     const htmlContent = `{{ params.a }}${'x'.repeat(900_000)}`
     const messageVersions = times(200, (i) => ({ to: people(1, `v${i}`), params: { a: i } }))
     await refused({ htmlContent, messageVersions }, /^The versions are larger than 128 MB together\.$/, 413)

@@ -2,7 +2,6 @@
 import type { Address } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, mapOf } from '../../../kernel/v3/lenient.ts'
-import { faultOfLongSubject, longestSubject } from '../../messages/model.ts'
 import { distinct, readMailboxes, readReplyTo } from './addresses.ts'
 import { headersOf, type ReadHeaders, readHeaders } from './headers.ts'
 import type { Content } from './render.ts'
@@ -82,8 +81,6 @@ function once<T>(work: () => T): () => T {
 }
 
 function contentOf({ subject, htmlContent, textContent }: Version): Content {
-  if (subject !== undefined && subject.length > longestSubject)
-    throw invalidParameter({ message: faultOfLongSubject, param: 'subject' })
   return { subject: given(subject), html: given(htmlContent), text: given(textContent) }
 }
 

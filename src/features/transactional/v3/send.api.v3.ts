@@ -24,6 +24,9 @@ import { SendBody, secretFields } from './send-request.ts'
 
 const planned = prepared<Plan>()
 
+/** Each may say as much as the whole. */
+const manyVersions = 10
+
 export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAttachment }) =>
   operation({
     name: 'email.send',
@@ -55,6 +58,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       idempotencyKeyReused,
     ],
     weigh: (input) => planned.take(input).storedBytes,
+    isLong: ({ body }) => (body.messageVersions ?? []).length >= manyVersions,
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
     // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
     prepare: async (ctx, input) => {

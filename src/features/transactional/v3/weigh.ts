@@ -5,18 +5,21 @@ import type { Outgoing } from '../../messages/queue-messages.ts'
 
 const megabyte = 1024 * 1024
 /** `written` is in memory all at once; each recipient's copy is `stored`. */
-const most = { written: 128, stored: 512 }
+const most = { written: 128, stored: 256 }
 
 /** Refuses as soon as one version is too many: the others are not even made. */
 export function weighed() {
   const sum = { written: 0, stored: 0 }
+  let before: Outgoing['parts']
   return {
     add(copies: Outgoing[]): void {
       const [first] = copies
       if (!first) return
       const written = partsSize(first.parts)
-      sum.written += written
+      // A text that versions share is there once.
+      sum.written += written - sharedSize(before, first.parts)
       sum.stored += copies.length * (written + rowSize(first) + filesSize(first))
+      before = first.parts
       if (sum.written > most.written * megabyte)
         refuse(`The versions are larger than ${most.written} MB together.`)
       if (sum.stored > most.stored * megabyte)
@@ -24,6 +27,11 @@ export function weighed() {
     },
     storedBytes: () => sum.stored,
   }
+}
+
+function sharedSize(before: Outgoing['parts'], parts: Outgoing['parts']): number {
+  const { html = '', text = '' } = parts ?? {}
+  return textsSize([before?.html === html ? html : '', before?.text === text ? text : ''])
 }
 
 function refuse(message: string): never {

@@ -20,11 +20,14 @@ const isOneOf = (terms: string[], word: string) => terms.includes(word.toLowerCa
 const isAll = (word: string) => /^[-+~?]?all$/i.test(word)
 const endOf = (word: string) => word.toLowerCase().replace(/^a/, '+a')
 
+/** What one record shuts out another may let in: that comes last, so that nobody who sends is lost. */
 function merged(records: string[][]): string[] {
-  const words = records.flat()
-  const terms = words.filter((word) => !isAll(word)).map(beforeAll)
-  return [...distinct(terms), commonEnd(words.filter(isAll).map(endOf))]
+  const terms = distinct(records.flatMap((words) => words.filter((word) => !isAll(word)).map(beforeAll)))
+  const ends = records.map((words) => words.filter(isAll).map(endOf).at(-1) ?? '?all')
+  return [...terms.filter((word) => !isShut(word)), ...terms.filter(isShut), commonEnd(ends)]
 }
+
+const isShut = (word: string) => /^[-~?]/.test(word)
 
 /** Beside `all` a redirect counts for nothing: as an include it authorises the same. */
 const beforeAll = (word: string) => word.replace(/^redirect=/i, 'include:')

@@ -2,7 +2,7 @@
 import type { Dns } from '../../../../kernel/ports.ts'
 import { compose, type Draft } from './compose.ts'
 import { gatherSpf } from './gather.ts'
-import { deadTerms, type SpfWanted, type Weighed, weigh } from './weigh.ts'
+import { deadTerms, type SpfWanted, termsFor, type Weighed, weigh } from './weigh.ts'
 
 /** `text`: null where none can be offered that works and keeps everybody who sends. */
 export type Proposal = { text: string | null; left: string[]; lookups: number }
@@ -25,7 +25,9 @@ export async function propose(dns: Dns, wanted: SpfWanted, texts: string[]): Pro
   }
   const first = await attempt([], [])
   const alive = first.dead.length > 0 ? await attempt([], first.dead) : first
-  const last = alive.absent.length > 0 ? await attempt(alive.absent, first.dead) : alive
+  // What gives no answer may authorise ours, or not: ours then stand in the record themselves.
+  const added = alive.isUnreadable ? termsFor(wanted) : alive.absent
+  const last = added.length > 0 ? await attempt(added, first.dead) : alive
   return { text: isFit(last) ? last.text : null, left: last.left, lookups: last.lookups }
 }
 
