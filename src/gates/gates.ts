@@ -54,7 +54,7 @@ export type Gates = GatesNeeds & {
 const mostReads = 3
 const mostChanges = 6
 // Each may fill some 300 MB of memory.
-const mostLong = { ofOne: 2, ofAll: 3 }
+const mostLong = { ofOne: 1, ofAll: 3 }
 const longestWaitMs = 30_000
 
 function shareOfLong(): Share {

@@ -2,7 +2,7 @@
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, readAddress } from '../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
-import { given, mapOf, oneLine, storable } from '../../kernel/v3/lenient.ts'
+import { cut, given, mapOf, oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { readAttachmentUrl } from '../transactional/attached-file.ts'
 import type { UsedTemplate } from '../transactional/template-queries.ts'
@@ -33,8 +33,8 @@ const nothing: Omit<CampaignFields, 'name' | 'sender'> = {
 const longestName = 255
 const longestTag = 255
 
-/** Of another text; a character is not cut in half. */
-export const nameFrom = (text: string) => text.slice(0, longestName).replace(/[\ud800-\udbff]$/, '')
+/** Of another text. */
+export const nameFrom = (text: string) => cut(text, longestName)
 
 export async function readFields(
   ctx: Ctx,

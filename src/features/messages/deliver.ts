@@ -177,8 +177,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function deliver(due: Due): Promise<void> {
     const isLate = () => due.leaseEnds - performance.now() < leaseSeconds * 250
-    const isPaced = goesUpstream(due) && !(await isNotSignedFor(needs, due))
-    const turn = needs.pace && isPaced ? await needs.pace.turn(isLate) : 'go'
+    // What goes nowhere takes nothing of the upstream's rate.
+    const pace =
+      needs.pace && goesUpstream(due) && !(await isNotSignedFor(needs, due)) ? needs.pace : undefined
+    const turn = pace ? await pace.turn(isLate) : 'go'
     if (turn === 'stopped') waiting.push(due)
     if (turn === 'late') late.push(due)
     if (turn === 'go') await leases.hold(due, () => send(due))

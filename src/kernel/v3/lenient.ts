@@ -33,6 +33,9 @@ export function storable(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed()
 }
 
+/** At most so many characters; one of two halves is not cut in two. */
+export const cut = (text: string, most: number) => text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+
 /** Without anything that would end a header line. */
 export function oneLine(text: string): string {
   return text

@@ -10,7 +10,7 @@ import {
 } from '../../messages/mime/safe.ts'
 import { metadataLimits } from '../../messages/model.ts'
 import type { SendBody } from './send-request.ts'
-import { cut } from './tags.ts'
+import { cutTag } from './tags.ts'
 
 export type ReadHeaders = {
   extra: [string, string][]
@@ -54,7 +54,7 @@ const special = { sandbox: 'x-sib-sandbox', tag: 'x-mailin-tag', custom: 'x-mail
 function readOne(read: ReadHeaders, name: string, value: string): void {
   const lower = name.toLowerCase()
   if (lower === special.sandbox) read.isSandbox = value.trim().toLowerCase() === 'drop'
-  else if (lower === special.tag) read.tag = given(cut(storable(value)))
+  else if (lower === special.tag) read.tag = given(cutTag(storable(value)))
   else if (lower === special.custom) read.custom = given(customOf(value))
   else if (keyNames.includes(lower) || ignored.test(lower) || holdsKey(lower) || value === '') return
   else read.extra.push([titleCase(name), checked(name, value)])

@@ -12,6 +12,7 @@ import { templateInvalid } from '../../messages/refusals.ts'
 import type { TemplateScope } from '../../messages/templates/compile.ts'
 import { toFieldSource } from '../../messages/templates/old-names.ts'
 import { inTurn, type RenderTime, renderTime } from '../../messages/templates/turns.ts'
+import { weighed } from '../../messages/weigh.ts'
 import { type AttachedFiles, filesFor } from '../attached-file.ts'
 import { contactScope, readsContact } from '../contact-scope.ts'
 import { storedTemplate } from '../stored-template.ts'
@@ -22,7 +23,6 @@ import { type Draft, isVersioned, readDrafts } from './drafts.ts'
 import { type Rendered, renderContent, renderName } from './render.ts'
 import type { SendBody } from './send-request.ts'
 import { readTags } from './tags.ts'
-import { weighed } from './weigh.ts'
 
 export type PlannedVersion = { messageId: string; copies: Outgoing[] }
 

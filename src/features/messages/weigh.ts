@@ -1,7 +1,7 @@
 // How much a send makes the service hold: all that is written for its versions, and what is stored for its recipients.
-import { payloadTooLarge } from '../../../kernel/refusals.ts'
-import { partsSize, textsSize } from '../../messages/parts-size.ts'
-import type { Outgoing } from '../../messages/queue-messages.ts'
+import { payloadTooLarge } from '../../kernel/refusals.ts'
+import { partsSize, textsSize } from './parts-size.ts'
+import type { Outgoing } from './queue-messages.ts'
 
 const megabyte = 1024 * 1024
 /** `written` is in memory all at once; each recipient's copy is `stored`. */
