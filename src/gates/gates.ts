@@ -9,11 +9,11 @@ import type { Db } from '../kernel/db.ts'
 import { gather } from '../kernel/gather.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
+import { openShare, type Share, sharedDb } from '../kernel/share.ts'
 import { type ActTogether, togetherActor } from './act.ts'
 import { failedKeyBrake } from './failed-keys.ts'
 import { type TakeTurn, turnTaker } from './rate.ts'
 import { replyChecker } from './reply.ts'
-import { openShare, type Share, sharedDb } from './share.ts'
 import { type Validate, validatorMaker } from './validate.ts'
 
 export type GatesNeeds = {
@@ -46,8 +46,8 @@ export type Gates = GatesNeeds & {
   actTogether: ActTogether
   /** Idempotency keys whose first call is at work before its transaction, in this process. */
   preparing: Set<string>
-  /** For calls that hold much in memory. */
-  longOnes: Share
+  /** For calls that hold much in memory: one account's, and among those that have what they need all accounts'. */
+  longOnes: { ofOne: Share; ofAll: Share }
 }
 
 // Of the connections of their pools: some are always left to others.
@@ -56,12 +56,6 @@ const mostChanges = 6
 // Each may fill some 300 MB of memory.
 const mostLong = { ofOne: 1, ofAll: 3 }
 const longestWaitMs = 30_000
-
-function shareOfLong(): Share {
-  const ofOne = openShare(mostLong.ofOne, longestWaitMs)
-  const ofAll = openShare(mostLong.ofAll, longestWaitMs)
-  return (accountId, work) => ofOne(accountId, () => ofAll('', work))
-}
 
 // Lines do not wait for each other, unlike turns of one limit.
 const two = { underWay: 2 }
@@ -88,7 +82,10 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
     checkReply: replyChecker(),
     actTogether: togetherActor(() => gates),
     preparing: new Set(),
-    longOnes: shareOfLong(),
+    longOnes: {
+      ofOne: openShare(mostLong.ofOne, longestWaitMs),
+      ofAll: openShare(mostLong.ofAll, longestWaitMs),
+    },
   }
   return gates
 }

@@ -11,7 +11,7 @@ import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
 import { type Claim, fingerprintOf, readIdempotencyKey } from './idempotency.ts'
 import { pageDb } from './page-size.ts'
-import { prepare } from './prepare.ts'
+import { prepared } from './prepare.ts'
 import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
 import { type Found, type RawInput, refusalOf } from './validate.ts'
 
@@ -47,10 +47,7 @@ async function pass(
     throw refusalOf(found.faults, op.face, await furtherFaults(gates, admission, input, found))
   if (changesNothing(op)) return look(gates, admission, input)
   const claim = claimed ?? claimOf(admission, readIdempotencyKey(op.keyInInput?.of(input as never)), input)
-  const change = () => act(gates, { admission, input, claim })
-  const performed = await (op.isLong?.(input as never)
-    ? gates.longOnes(admission.caller.accountId, change)
-    : change())
+  const performed = await act(gates, { admission, input, claim })
   if (performed instanceof Refusal) throw performed
   if (!performed) throw new Error(`${op.name} gave no result`)
   if (op.changesCallers) gates.findCaller.forget()
@@ -58,11 +55,12 @@ async function pass(
   return performed
 }
 
-async function act(gates: Gates, asked: Pending): Promise<Performed | Refusal | undefined> {
+function act(gates: Gates, asked: Pending): Promise<Performed | Refusal | undefined> {
   const { op, caller } = asked.admission
-  const pending = await prepare(gates, asked)
-  if (op.runTogether) return gates.actTogether(op, pending)
-  return gates.changesOf(caller).transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
+  return prepared(gates, asked, async (pending) => {
+    if (op.runTogether) return gates.actTogether(op, pending)
+    return gates.changesOf(caller).transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
+  })
 }
 
 /** Those that only the act can see, in fields that the schema has nothing against. */

@@ -32,7 +32,30 @@ const preparedAct = operation({
   return { word: body.word, acts: steps.filter((step) => step === 'act').length }
 })
 
-const app = await makeApp({ extraOperations: [preparedAct], now: () => now })
+/** The accounts that wait for a server of theirs, and how each gets its answer. */
+const fetching = new Map<string, () => void>()
+
+const longAct = operation({
+  name: 'act.fetch',
+  http: 'POST /v3/test-fetched',
+  area: 'Account',
+  summary: 'Act on what was fetched',
+  scope: 'email.send',
+  effect: 'change',
+  body: closed({ slow: Type.Boolean(), from: Type.Optional(Type.String()) }),
+  reply: closed({ from: Type.String() }),
+  isLong: () => true,
+  fetch: async ({ caller }, { body, ...input }) => {
+    if (body.slow) await new Promise<void>((resolve) => fetching.set(caller.accountId, resolve))
+    return { ...input, body: { ...body, from: 'fetched' } }
+  },
+  prepare: async (_ctx, { body, ...input }) => ({
+    ...input,
+    body: { ...body, from: `${body.from}, prepared` },
+  }),
+}).run(async (_ctx, { body }) => ({ from: body.from ?? '' }))
+
+const app = await makeApp({ extraOperations: [preparedAct, longAct], now: () => now })
 const call = (body: object) => app.call('POST', '/v3/test-prepared', { body })
 
 test('what is prepared before the transaction is what is acted on', async () => {
@@ -83,4 +106,15 @@ test('while the first prepares, a second with its key is told so at once', async
   release()
   assert.equal((await first).status, 200)
   assert.equal((await call({ word: 'e', key: 'slow' })).headers.get('idempotency-replayed'), 'true')
+})
+
+test('a long call that waits for servers of others keeps no other account waiting', async () => {
+  const callLong = (key: string, slow: boolean) =>
+    app.call('POST', '/v3/test-fetched', { key, body: { slow } })
+  const accounts = await Promise.all(Array.from({ length: 4 }, () => app.makeAccount()))
+  const slow = accounts.map(({ key }) => callLong(key, true))
+  while (fetching.size < accounts.length) await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual((await callLong(app.key, false)).body, { from: 'fetched, prepared' })
+  for (const end of fetching.values()) end()
+  assert.deepEqual(new Set((await Promise.all(slow)).map(({ status }) => status)), new Set([200]))
 })

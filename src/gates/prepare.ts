@@ -6,14 +6,35 @@ import { ctxOf, type Pending } from './act.ts'
 import type { Gates } from './gates.ts'
 import { type Claim, nameOf } from './idempotency.ts'
 import { findIdempotencyKeys } from './queries.ts'
+import type { RawInput } from './validate.ts'
 
-export async function prepare(gates: Gates, pending: Pending): Promise<Pending> {
+type Act<T> = (pending: Pending) => Promise<T>
+
+export async function prepared<T>(gates: Gates, pending: Pending, act: Act<T>): Promise<T> {
   const { admission, claim } = pending
-  if (!admission.op.prepare) return pending
-  if (!claim) return prepared(gates, pending)
+  if (!admission.op.prepare) return act(pending)
+  if (!claim) return inTurn(gates, pending, act)
   const isRemembered = await gates.db.gathered(areRemembered, { claim, now: admission.now })
-  if (isRemembered) return { ...pending, isRemembered: true }
-  return alone(gates, claim, () => prepared(gates, pending))
+  if (isRemembered) return act({ ...pending, isRemembered: true })
+  return alone(gates, claim, () => inTurn(gates, pending, act))
+}
+
+/** A long call waits for other servers before it has its place among those of all accounts. */
+async function inTurn<T>(gates: Gates, pending: Pending, act: Act<T>): Promise<T> {
+  const { admission, input } = pending
+  const { op, caller } = admission
+  const ctx = ctxOf(gates, admission, gates.db)
+  const fetched = async () => (await op.fetch?.(ctx, input as never)) ?? input
+  const change = async (found: RawInput) => {
+    const made = await op.prepare?.(ctx, found as never)
+    return act({ ...pending, input: made ?? found, asked: input })
+  }
+  if (!op.isLong?.(input as never)) return change(await fetched())
+  const { ofOne, ofAll } = gates.longOnes
+  return ofOne(caller.accountId, async () => {
+    const found = await fetched()
+    return ofAll('', () => change(found))
+  })
 }
 
 type Ask = { claim: Claim; now: Date }
@@ -25,12 +46,6 @@ async function areRemembered(db: Db, asks: Ask[]): Promise<boolean[]> {
   const found = await findIdempotencyKeys(db, claims, first.now)
   const names = new Set(found.map((one) => nameOf({ ...one, accountId: one.account_id })))
   return asks.map(({ claim }) => names.has(nameOf(claim)))
-}
-
-async function prepared(gates: Gates, pending: Pending): Promise<Pending> {
-  const { admission, input } = pending
-  const made = await admission.op.prepare?.(ctxOf(gates, admission, gates.db), input as never)
-  return { ...pending, input: made ?? input, asked: input }
 }
 
 async function alone<T>({ preparing }: Gates, claim: Claim, work: () => Promise<T>): Promise<T> {

@@ -71,11 +71,13 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, R extends
    * told at once. Fields with a fault are left out of the body and named in `faulty`.
    */
   findFaults?: FindFaults<B>
+  /** What is read from servers of others; `prepare` gets what it gives. */
+  fetch?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<InputOf<P, Q, B>>
   /** What takes time outside the database; runs before the transaction, and what it gives is acted on instead. */
   prepare?: (ctx: Ctx, input: InputOf<P, Q, B>) => Promise<Input<Static<P>, Static<Q>, A>>
   /** About how many octets the act stores; calls with many do not share their transaction with others. */
   weigh?: (input: Input<Static<P>, Static<Q>, A>) => number
-  /** Whether a call makes much of little: few of these are at work at a time. */
+  /** Whether a call makes much of little: few of these are at work at a time. They have a `prepare`. */
   isLong?: (input: InputOf<P, Q, B>) => boolean
   /** An idempotency key that stands in the input, not in the header. */
   keyInInput?: { of: (input: InputOf<P, Q, B>) => string | undefined; rememberMs: number }
@@ -138,6 +140,7 @@ export type Operation = {
   secret: string[]
   whenDatabaseDown?: (requestId: string) => Answer<unknown>
   findFaults?: (ctx: Ctx, body: never, faulty: ReadonlySet<string>) => Refusal[] | Promise<Refusal[]>
+  fetch?: (ctx: Ctx, input: Input<never, never, never>) => Promise<Input<unknown, unknown, unknown>>
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<Input<unknown, unknown, unknown>>
   weigh?: (input: Input<never, never, never>) => number
   isLong?: (input: Input<never, never, never>) => boolean

@@ -12,6 +12,7 @@ import {
   extensionOf,
   type FetchAttachment,
   fetchInto,
+  fetchTurns,
   lastPart,
   plainExtensions,
   roomBeside,
@@ -59,11 +60,14 @@ export async function fetchFilesOf(
   if (templateIds.length === 0) return files
   const ids = [...new Set(templateIds)]
   const urls = await ctx.db.gathered(findAttachmentUrls, { accountId: ctx.caller.accountId, ids })
+  if (urls.length === 0) return files
   if (urls.length > room.files)
     throw templateInvalid({ message: `The templates have more than ${room.files} attachments together.` })
   const fetchNext: FetchAttachment = (url) => fetchInto(room, fetch, url)
-  // One after the other: a request must not open dozens of connections at once.
-  for (const url of urls) files.set(url, await fetchFile(fetchNext, url))
+  await fetchTurns(ctx.caller.accountId, async () => {
+    // One after the other: a request must not open dozens of connections at once.
+    for (const url of urls) files.set(url, await fetchFile(fetchNext, url))
+  })
   return files
 }
 

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { nobody } from '../../../kernel/ctx.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { type FetchAttachment, fetchAttachments, readAttachments, roomBeside } from './attachments.ts'
 import type { SendBody } from './send-request.ts'
 
+const asked = { caller: { ...nobody, accountId: '1' } }
+
 const fetchAll = (fetch: FetchAttachment, body: SendBody) =>
-  fetchAttachments(fetch, body, roomBeside(body.attachment))
+  fetchAttachments(asked, fetch, body, roomBeside(body.attachment))
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const content = Buffer.from('file').toString('base64')
 
@@ -112,6 +117,24 @@ describe('attachments by address', () => {
     const fetch = async () => assert.fail('nothing to fetch')
     const room = { ...roomBeside(undefined), until: performance.now() - 1 }
     const late = refusedAs('invalid_parameter', /took too long together/)
-    await assert.rejects(fetchAttachments(fetch, { attachment: addresses(1) }, room), late)
+    await assert.rejects(fetchAttachments(asked, fetch, { attachment: addresses(1) }, room), late)
+  })
+
+  test('are in memory for eight requests of an account at a time', async () => {
+    const ends: (() => void)[] = []
+    const fetch = () => new Promise<Buffer>((resolve) => ends.push(() => resolve(Buffer.from('file'))))
+    const body = { attachment: addresses(1) }
+    const requests = Array.from({ length: 9 }, () => fetchAll(fetch, body))
+    await turn()
+    assert.equal(ends.length, 8)
+    const stranger = { caller: { ...asked.caller, accountId: '2' } }
+    requests.push(fetchAttachments(stranger, fetch, body, roomBeside(undefined)))
+    await turn()
+    assert.equal(ends.length, 9)
+    while (ends.length > 0) {
+      for (const end of ends.splice(0)) end()
+      await turn()
+    }
+    assert.equal((await Promise.all(requests)).length, 10)
   })
 })

@@ -1,7 +1,9 @@
 import { isBase64 } from '../../../kernel/base64.ts'
+import type { Ctx } from '../../../kernel/ctx.ts'
 import { urlOf } from '../../../kernel/location.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter, payloadTooLarge } from '../../../kernel/refusals.ts'
+import { openShare } from '../../../kernel/share.ts'
 import { given, oneLine } from '../../../kernel/v3/lenient.ts'
 import { readUrl } from '../../../kernel/v3/url.ts'
 import type { Attachment } from '../../messages/queue-messages.ts'
@@ -118,8 +120,12 @@ export function lastPart(url: string | undefined): string {
   }
 }
 
+// What was fetched is in memory until all of it is there: slow servers must not make one account fill it.
+export const fetchTurns = openShare(8, 30_000)
+
 /** The same body with the contents in place of their addresses, so that the act need not wait for anybody. */
 export async function fetchAttachments(
+  { caller }: Pick<Ctx, 'caller'>,
   fetch: FetchAttachment,
   body: SendBody,
   room: Room,
@@ -133,11 +139,17 @@ export async function fetchAttachments(
       message: `attachment must have at most ${room.files} entries with a url`,
       param,
     })
+  const attachment = await fetchTurns(caller.accountId, () =>
+    fetchAll((url) => fetchInto(room, fetch, url), all),
+  )
+  return { ...body, attachment }
+}
+
+/** One after the other: a request must not open dozens of connections at once. */
+async function fetchAll(fetch: FetchAttachment, all: AttachmentGiven[]): Promise<AttachmentGiven[]> {
   const whole: AttachmentGiven[] = []
-  // One after the other: a request must not open dozens of connections at once.
-  for (const one of all)
-    whole.push(isAddress(one) ? await fetchOne((url) => fetchInto(room, fetch, url), one) : one)
-  return { ...body, attachment: whole }
+  for (const one of all) whole.push(isAddress(one) ? await fetchOne(fetch, one) : one)
+  return whole
 }
 
 const isAddress = ({ url, content }: AttachmentGiven) =>

@@ -22,6 +22,7 @@ import { type Plan, planSend, templateIdsIn } from './plan-send.ts'
 import { queuePlans } from './queue-plans.ts'
 import { SendBody, secretFields } from './send-request.ts'
 
+const attached = prepared<AttachedFiles>()
 const planned = prepared<Plan>()
 
 /** Each may say as much as the whole. */
@@ -60,13 +61,15 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
     weigh: (input) => planned.take(input).storedBytes,
     isLong: ({ body }) => (body.messageVersions ?? []).length >= manyVersions,
     keyInInput: { of: ({ body }) => idempotencyKeyIn(body.headers), rememberMs: 30 * 60_000 },
-    // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
-    prepare: async (ctx, input) => {
+    fetch: async (ctx, input) => {
       const room = roomBeside(input.body.attachment)
-      const body = await fetchAttachments(fetchAttachment, input.body, room)
+      const body = await fetchAttachments(ctx, fetchAttachment, input.body, room)
       const files = await fetchFilesOf(ctx, fetchAttachment, templateIdsIn(body), room)
-      return planned.put(input, await planChecked(ctx, body, files))
+      return attached.put({ ...input, body }, files)
     },
+    // Planned before the transaction, which the calls of others share: templates are the customers' and take time.
+    prepare: async (ctx, input) =>
+      planned.put(input, await planChecked(ctx, input.body, attached.take(input))),
   }).runTogether(async (db, calls) => {
     const plans = calls.map(({ ctx, input }) => ({ ...planned.take(input), ctx }))
     const sending = plans.filter(({ isSandbox }) => !isSandbox)

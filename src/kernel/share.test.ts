@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeApp } from '../../test/app.ts'
-import { Refusal } from '../kernel/refusal.ts'
-import { sql } from '../kernel/sql.ts'
+import { Refusal } from './refusal.ts'
 import { openShare } from './share.ts'
+import { sql } from './sql.ts'
 
 function gate() {
   let open = () => {}

@@ -1,7 +1,7 @@
 // No account takes all connections of a pool: what it asks beyond its share waits for its own, and others go on.
-import type { Db } from '../kernel/db.ts'
-import { accountBusy } from '../kernel/refusals.ts'
-import { within } from '../kernel/within.ts'
+import type { Db } from './db.ts'
+import { accountBusy } from './refusals.ts'
+import { within } from './within.ts'
 
 type Line = { running: number; waiting: (() => void)[] }
 
