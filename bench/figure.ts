@@ -13,11 +13,15 @@ export type Figure = {
   atMost?: number
 }
 
-const rounds = 3
+export const turns = 5
 
+type Measured = 'measured' | 'anchorMeasured' | 'ratio'
 type Pair = { name: string; anchor: string; wanted: number }
 
-/** Subject and anchor take turns, so that a busy moment of the machine touches both. */
+/**
+ * Subject and anchor take turns, so that a busy moment of the machine touches both; the ratio is the median of those of
+ * the turns, because a shared machine is fast and slow for minutes.
+ */
 export async function compare(
   pair: Pair,
   measure: () => Promise<number>,
@@ -27,10 +31,14 @@ export async function compare(
   // What is compared is the pace of a process that has been at it for a while, compiled code and all.
   for (let warmUp = 0; warmUp < 3; warmUp++) await measure()
   await measureAnchor()
-  for (let round = 0; round < rounds; round++) {
+  for (let turn = 0; turn < turns; turn++) {
     anchors.push(await measureAnchor())
     figures.push(await measure())
   }
-  const [measured, anchorMeasured] = [median(figures), median(anchors)]
-  return { ...pair, measured, anchorMeasured, ratio: measured / anchorMeasured }
+  return figureOfTurns(pair, figures, anchors)
+}
+
+export function figureOfTurns(row: Omit<Figure, Measured>, figures: number[], anchors: number[]): Figure {
+  const ratio = median(figures.map((figure, turn) => figure / (anchors[turn] ?? 0)))
+  return { ...row, measured: median(figures), anchorMeasured: median(anchors), ratio }
 }

@@ -12,8 +12,8 @@ export function pageOf(sections: string[]): string {
   return `# Benchmarks
 
 Written by \`npm run bench\`: the last run of every case. Each figure is a ratio to an anchor that was measured in the
-same run, in turns with it, because rates depend on the machine more than on Posthorn. A rate is better when it is
-greater; a time, a memory or a cost is better when it is smaller.
+same run, because rates depend on the machine more than on Posthorn: where both take turns, the ratio is the median of
+those of the turns. A rate is better when it is greater; a time, a memory or a cost is better when it is smaller.
 
 Machine: ${cpus().length} virtual processors, ${processor?.model ?? 'unknown'}, ${memory} GiB of memory,
 Node ${process.versions.node}, the embedded PostgreSQL with its defaults for durability, everything (service, database,
