@@ -52,6 +52,20 @@ describe('reading JSON', () => {
     }
   })
 
+  test('ten thousand fields of an object are taken, one more is refused', () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, n) => `"k\\"${n}": ":{[\\\\"`).join(',')
+    for (const make of [
+      (count: number) => `{${fields(count)}}`,
+      (count: number) => `[{"a": [{${fields(count)}}, {"b": 1}]}]`,
+    ]) {
+      assert.ok(parse(make(10_000)))
+      assert.match(refusalOf(make(10_001)).message, /more than 10000 fields/)
+    }
+    const many = `[${Array.from({ length: 30 }, () => `{${fields(1_000)}}`).join()}]`
+    assert.ok(parse(many))
+  })
+
   test('a hundred levels are taken, one more is refused', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`

@@ -2,17 +2,17 @@ import { isUtf8 } from 'node:buffer'
 import { invalidParameter, malformedJson } from './refusals.ts'
 
 const deepest = 100
-// Below this length a text cannot nest deeply enough to exhaust the stack of what walks it later.
-const worthScanning = 2 * deepest
+// Engines keep objects of so many names as tables, where every walk takes a microsecond a name.
+const widest = 10_000
+// Below this length no object has so many fields.
+const worthScanning = '"":0,'.length * widest
 
 const byteOrderMark = /^\uFEFF/
 
 export function parseJson(raw: Buffer): unknown {
   if (!isUtf8(raw)) throw malformedJson({ message: 'The body is not UTF-8 text.' })
   const text = raw.toString('utf8').replace(byteOrderMark, '')
-  if (text.length > worthScanning && isTooDeep(text)) {
-    throw invalidParameter({ message: `The body nests deeper than ${deepest} levels.` })
-  }
+  refuseShape(text)
   const value = parsed(text)
   if (mayBeUnstorable.test(text) && isUnstorable(value)) {
     throw invalidParameter({
@@ -39,8 +39,39 @@ function isUnstorable(value: unknown): boolean {
   return Object.entries(value).some(([name, inner]) => isUnstorable(name) || isUnstorable(inner))
 }
 
-function isTooDeep(text: string): boolean {
-  return opens(text) > deepest && depthIsOver(text)
+/** What would cost too much to walk later; asked before it is parsed, which costs as much. */
+function refuseShape(text: string): void {
+  if (text.length <= worthScanning && opens(text) <= deepest) return
+  const counts: number[] = [0]
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === quote) i = endOfString(text, i)
+    else if (c === openBrace || c === openBracket) {
+      if (++depth > deepest)
+        throw invalidParameter({ message: `The body nests deeper than ${deepest} levels.` })
+      counts[depth] = 0
+    } else if (c === closeBrace || c === closeBracket) depth--
+    else if (c === colon) {
+      const count = (counts[depth] ?? 0) + 1
+      if (count > widest)
+        throw invalidParameter({ message: `An object of the body has more than ${widest} fields.` })
+      counts[depth] = count
+    }
+  }
+}
+
+const [quote, colon, backslash] = [0x22, 0x3a, 0x5c]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+/** Where the string ends that begins at `start`; files are long strings, so its characters are not looked at singly. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let before = at
+    while (text.charCodeAt(before - 1) === backslash) before--
+    if ((at - before) % 2 === 0) return at
+  }
+  return text.length
 }
 
 /** How many brackets open, in strings or not; counting stops where it is enough to look closer. */
@@ -50,22 +81,6 @@ function opens(text: string): number {
     for (let at = text.indexOf(bracket); at !== -1 && count <= deepest; at = text.indexOf(bracket, at + 1))
       count++
   return count
-}
-
-function depthIsOver(text: string): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i)
-    if (inString) {
-      if (c === 0x5c) i++
-      else if (c === 0x22) inString = false
-    } else if (c === 0x22) inString = true
-    else if (c === 0x7b || c === 0x5b) {
-      if (++depth > deepest) return true
-    } else if (c === 0x7d || c === 0x5d) depth--
-  }
-  return false
 }
 
 // The engine's message quotes the body, which is not given back, and often tells no position: the fault is at
