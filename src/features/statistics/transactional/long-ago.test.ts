@@ -1,11 +1,12 @@
 // Mail of many weeks, which is read a part at a time.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import pg from 'pg'
 import { makeApp } from '../../../../test/app.ts'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import { firstUuidAt } from '../../../kernel/id.ts'
-import { int, row } from '../../../kernel/row.ts'
+import { int, row, text } from '../../../kernel/row.ts'
 import { compile, type Sql, sql } from '../../../kernel/sql.ts'
 import { insertEvents } from '../../messages/delivery-queries.ts'
 import { makeCampaign, sendCampaignTo } from '../fixtures/campaigns.ts'
@@ -99,6 +100,33 @@ async function asked(read: (ctx: Ctx) => Promise<unknown>): Promise<Sql[]> {
   await read({ db: { ...db, many }, caller, now: new Date(), cursorKey: Buffer.alloc(32) } as unknown as Ctx)
   return put
 }
+
+test('bounces are found past any number of deliveries', async () => {
+  const [message] = await db.many(
+    row<{ id: string }>({ id: text }),
+    sql`select id from messages where account_id = ${accountId} and recipient = 'p2@example.com' limit 1`,
+  )
+  const at = new Date(began - 50 * hourMs)
+  const bounce = {
+    accountId,
+    messageId: message?.id ?? '',
+    type: 'bounce',
+    at,
+    data: '{"bounce_type": "soft"}',
+  }
+  await insertEvents(db, [{ ...bounce, id: firstUuidAt(at.getTime()) }])
+  assert.equal((await walk('event=softBounces')).length, 1)
+  assert.equal((await walk('event=bounces&limit=1')).length, 1)
+  const statements = await asked((ctx) => pageOfEmailEvents(ctx, { event: 'bounces' }))
+  const { text: question, values } = compile(statements.at(-1) as Sql)
+  const client = new pg.Client({ connectionString: app.databaseUrl })
+  await client.connect()
+  // A table of these few rows is read whole otherwise.
+  await client.query('set enable_seqscan = off')
+  const { rows } = await client.query(`explain ${question}`, values)
+  await client.end()
+  assert.match(JSON.stringify(rows), /message_events_rare_idx/)
+})
 
 test('a page of daily reports counts its own days and no others', async () => {
   const statements = await asked((ctx) => dailyReports(ctx, { days: 90, limit: 3, offset: 40 }))

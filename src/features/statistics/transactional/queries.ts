@@ -119,8 +119,17 @@ export function listEmailEvents(db: Db, accountId: string, wanted: Wanted) {
   )
 }
 
+const frequent: readonly ReportWord[] = ['requests', 'delivered', 'opened', 'loadedByProxy']
+
+/** Those of other words are in an index of their own. */
+const amongRare = (words?: ReportWord[]) =>
+  words?.some((one) => frequent.includes(one)) === false
+    ? sql`and e.type not in ('sent', 'delivery', 'open')`
+    : sql``
+
 function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
-  const events = sql`message_events e where e.account_id = ${accountId} ${inTime(filter)}`
+  const events = sql`
+    message_events e where e.account_id = ${accountId} ${inTime(filter)} ${amongRare(filter.words)}`
   if (!byMessage)
     return sql`
             select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
