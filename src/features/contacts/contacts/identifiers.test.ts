@@ -42,6 +42,24 @@ describe('another address among the attributes', () => {
       )
     })
 
+  test('is the new one of who is named by an own identifier', async () => {
+    const one = await make({ ext_id: 'crm-moving' })
+    const body = { ext_id: 'crm-moving', attributes: { EMAIL: 'Moving@example.com' } }
+    const refused = await call('POST', '', body)
+    assert.deepEqual([refused.status, refused.body.code], [400, 'duplicate_parameter'])
+    for (const status of [204, 204])
+      assert.equal((await call('POST', '', { ...body, updateEnabled: true })).status, status)
+    assert.equal((await get(one.id)).email, 'moving@example.com')
+    const taken = { ext_id: 'crm-moving', updateEnabled: true }
+    for (const names of [
+      { attributes: { EMAIL: (await make()).email } },
+      { email: 'somebody-else@example.com', attributes: { EMAIL: 'somebody-else@example.com' } },
+    ]) {
+      const { body: fault } = await call('POST', '', { ...taken, ...names })
+      assert.deepEqual(fault.metadata, { duplicate_identifiers: ['ext_id'] })
+    }
+  })
+
   test('of somebody unknown is the address of the contact that is made, once', async () => {
     const body = { email: 'old@example.com', attributes: { EMAIL: 'new@example.com' }, updateEnabled: true }
     assert.deepEqual(

@@ -5,6 +5,7 @@ import { normalEmail } from '../../../kernel/email-address.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
+import { given } from '../../../kernel/v3/lenient.ts'
 import { deleteBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
 import { lift, liftKnown, type Reason, suppress, unsuppress } from '../../suppressions/suppressions.ts'
 import type { Value } from '../attributes/values.ts'
@@ -75,7 +76,8 @@ export async function createContact(ctx: Writer, body: ContactBody): Promise<Cre
     await comeOnto(ctx, made.id, fields.email, body)
     return { id: Number(made.id), isNew: true }
   }
-  const found = await lockContact(ctx.db, ctx.caller.accountId, ref)
+  const found =
+    (await lockContact(ctx.db, ctx.caller.accountId, ref)) ?? (await lockMoving(ctx, wanted, body))
   if (!found || !body.updateEnabled) throw await takenBy(ctx, fields, 'create')
   await change(ctx, found, wanted, body)
   return { id: Number(found.id), isNew: false }
@@ -87,6 +89,11 @@ async function placed({ db, caller }: Writer, wanted: Wanted): Promise<Wanted> {
   if (!newEmail || email === undefined || newEmail === email) return wanted
   const known = await lockContact(db, caller.accountId, { email })
   return known ? wanted : { ...wanted, email: newEmail }
+}
+
+/** Of one that is named by its own identifier, an address among the attributes is the new one. */
+async function lockMoving({ db, caller }: Writer, { ext_id }: Wanted, body: ContactBody) {
+  return ext_id && !given(body.email) ? lockContact(db, caller.accountId, { extId: ext_id }) : undefined
 }
 
 export async function changeContact(ctx: Ctx, ref: ContactRef, body: ContactBody): Promise<void> {
