@@ -22,22 +22,37 @@ const ownCells: Record<string, (contact: ContactRow) => Cell> = {
 
 const before = ['CONTACT_ID', 'EMAIL', 'EXT_ID', 'SMS']
 
-export const isOwnColumn = (name: string) => Object.hasOwn(ownCells, name)
+// No attribute begins so: an own column is called this way where an attribute has its name.
+const aside = '_'
+
+const ownCellOf = (name: string) => {
+  const own = name.startsWith(aside) ? name.slice(aside.length) : name
+  return Object.hasOwn(ownCells, own) ? ownCells[own] : undefined
+}
+
+export const isOwnColumn = (name: string) => ownCellOf(name) !== undefined
+
+/** What own columns are called beside these attributes. */
+export const ownColumns = (names: string[], attributes: string[]) =>
+  names.map((name) => (attributes.includes(name) ? aside + name : name))
 
 /** All there is, with these attributes. */
 export function allColumns(attributes: string[]): string[] {
-  return [...before, ...attributes, ...Object.keys(ownCells).filter((name) => !before.includes(name))]
+  const behind = Object.keys(ownCells).filter((name) => !before.includes(name))
+  return [...ownColumns(before, attributes), ...attributes, ...ownColumns(behind, attributes)]
 }
 
 export function headingOf(columns: string[]): string {
   return lineOf(columns)
 }
 
-export function contactLine(columns: string[], contact: ContactRow): string {
+/** `attributes`: the columns that are attributes although own ones are called so. */
+export function contactLine(columns: string[], contact: ContactRow, attributes: string[] = []): string {
   return lineOf(
-    columns.map((name) =>
-      isOwnColumn(name) ? ownCells[name]?.(contact) : attributeCell(contact.attributes[name]),
-    ),
+    columns.map((name) => {
+      const own = attributes.includes(name) ? undefined : ownCellOf(name)
+      return own ? own(contact) : attributeCell(contact.attributes[name])
+    }),
   )
 }
 

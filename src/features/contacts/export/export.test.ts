@@ -149,6 +149,31 @@ describe('an export', () => {
     assert.equal((await fetched(done.export_url)).text, 'EMAIL;FIRSTNAME\r\n')
   })
 
+  test('has the values of attributes that are called as columns of its own, and both', async () => {
+    const { add, exported, call } = await account()
+    for (const name of ['TAGS', 'CONTACT_ID', 'ADDED_TIME'])
+      await call('POST', `/v3/contacts/attributes/normal/${name}`, { type: 'text' })
+    const attributes = { TAGS: 'gold', CONTACT_ID: 'crm-7' }
+    const { body: ann } = await add({ email: 'ann@example.com', tags: ['new'], attributes })
+    const cellsOf = async (body: Body) => {
+      const { text } = await fetched((await exported({}, body)).export_url)
+      const [heading, record] = [...readCsv(text)]
+      return Object.fromEntries((heading?.cells ?? []).map((name, i) => [name, record?.cells[i]]))
+    }
+    const { TAGS, _TAGS, CONTACT_ID, _CONTACT_ID, ADDED_TIME, _ADDED_TIME } = await cellsOf({})
+    assert.deepEqual([TAGS, _TAGS, CONTACT_ID, _CONTACT_ID], ['gold', 'new', 'crm-7', String(ann.id)])
+    assert.deepEqual([ADDED_TIME, String(_ADDED_TIME).slice(0, 2)], ['', '20'])
+    const asked = { exportAttributes: ['tags', '_tags', 'LASTNAME'] }
+    assert.deepEqual(await cellsOf(asked), {
+      EMAIL: 'ann@example.com',
+      TAGS: 'gold',
+      _TAGS: 'new',
+      LASTNAME: '',
+    })
+    const timed = await cellsOf({ ...asked, exportMandatoryAttributes: true })
+    assert.deepEqual(Object.keys(timed).slice(4), ['_ADDED_TIME', 'MODIFIED_TIME'])
+  })
+
   test('refuses what it cannot do, in a sentence', async () => {
     const { ask, call } = await account()
     const refused = async (

@@ -11,7 +11,13 @@ export type ExportFilter = {
 }
 
 /** Each kind of export, by the name of its process, has a filter of its own. */
-export type ExportSettings<Filter> = { columns: string[]; filter: Filter; notifyUrl: string | null }
+export type ExportSettings<Filter> = {
+  columns: string[]
+  /** Those columns that are attributes although contacts have something else of that name. */
+  attributes?: string[]
+  filter: Filter
+  notifyUrl: string | null
+}
 
 export type NewExport = { name: 'EXPORTUSER' | 'EXPORTRECIPIENTS'; settings: ExportSettings<unknown> }
 

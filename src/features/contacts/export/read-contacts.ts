@@ -17,9 +17,10 @@ export async function readContacts(db: Db, from: ReadFrom<ExportFilter>): Promis
   const contacts = await listContacts(db, accountId, filter, slice)
   const calculate = await calculatorOf(db, accountId, now)
   return {
-    lines: contacts.map((contact) =>
-      contactLine(settings.columns, { ...contact, attributes: calculate(contact.attributes) }),
-    ),
+    lines: contacts.map((contact) => {
+      const whole = { ...contact, attributes: calculate(contact.attributes) }
+      return contactLine(settings.columns, whole, settings.attributes)
+    }),
     readTo: contacts.at(-1)?.id ?? readTo,
     isLast: contacts.length < contactsInPage,
   }

@@ -8,7 +8,7 @@ import { readUrl } from '../../../kernel/v3/url.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import { holdLists } from '../lists/queries.ts'
 import { readSegment } from '../segments/write-segment.ts'
-import { allColumns, isOwnColumn } from './csv.ts'
+import { allColumns, isOwnColumn, ownColumns } from './csv.ts'
 import { type ExportFilter, insertExport } from './queries.ts'
 
 const actions = ['allContacts', 'subscribed', 'unsubscribed', 'unsubscribedPerList'] as const
@@ -30,6 +30,9 @@ export const ExportBody = closed({
   exportAttributes: optional(
     Type.Array(Type.String({ maxLength: 100 }), { maxItems: 500, description: 'All when absent or empty' }),
   ),
+  exportMandatoryAttributes: optional(
+    Type.Boolean({ description: 'With exportAttributes: ADDED_TIME and MODIFIED_TIME as well' }),
+  ),
   disableNotification: optional(Type.Boolean()),
   notifyUrl: Type.Optional(Type.String({ maxLength: 2_048 })),
 })
@@ -37,11 +40,16 @@ export type ExportBody = Static<typeof ExportBody>
 
 export async function startExport(ctx: Ctx, body: ExportBody): Promise<number> {
   const filter = await readFilter(ctx, body.customContactFilter)
-  const columns = await readColumns(ctx, body.exportAttributes ?? [])
-  const settings = { columns, filter, notifyUrl: readUrl(body.notifyUrl, 'notifyUrl') }
+  const settings = {
+    ...(await readColumns(ctx, body)),
+    filter,
+    notifyUrl: readUrl(body.notifyUrl, 'notifyUrl'),
+  }
   const asked = { name: 'EXPORTUSER', settings } as const
   return Number((await insertExport(ctx.db, ctx.caller.accountId, asked, ctx.now)).id)
 }
+
+const times = ['ADDED_TIME', 'MODIFIED_TIME']
 
 type Given = Static<typeof Filter> | null | undefined
 
@@ -84,12 +92,16 @@ async function readList({ db, caller }: Ctx, id: number | null | undefined): Pro
 }
 
 /** The address is always there: without it nobody could find a person in the file. */
-async function readColumns(ctx: Ctx, asked: string[]): Promise<string[]> {
+async function readColumns(ctx: Ctx, body: ExportBody): Promise<{ columns: string[]; attributes: string[] }> {
   const known = await attributeColumns(ctx)
-  if (asked.length === 0) return allColumns(known)
-  const names = [...new Set(['EMAIL', ...asked.map((name) => name.trim().toUpperCase())])]
-  const unknown = names.find((name) => !isOwnColumn(name) && !known.includes(name))
-  if (unknown === undefined) return names
+  const attributes = known.filter(isOwnColumn)
+  const asked = (body.exportAttributes ?? []).map((name) => name.trim().toUpperCase())
+  if (asked.length === 0) return { columns: allColumns(known), attributes }
+  const columns = [
+    ...new Set(['EMAIL', ...asked, ...(body.exportMandatoryAttributes ? ownColumns(times, known) : [])]),
+  ]
+  const unknown = columns.find((name) => !isOwnColumn(name) && !known.includes(name))
+  if (unknown === undefined) return { columns, attributes }
   const message = `exportAttributes names ${JSON.stringify(unknown)}, which is no attribute`
   throw invalidParameter({ message, param: 'exportAttributes' })
 }
