@@ -47,7 +47,7 @@ const typesOf: Record<Category, readonly AttributeType[]> = {
 }
 
 // They stand in columns of their own.
-const reserved = new Set(['EMAIL', 'SMS', 'EXT_ID', 'STATUS', 'CONSENT_DATE', 'CONSENT_SOURCE'])
+const reserved = new Set(['EMAIL', 'SMS', 'EXT_ID', 'CONSENT_DATE', 'CONSENT_SOURCE'])
 
 export async function createAttribute(ctx: Ctx, at: Place, body: AttributeBody): Promise<void> {
   if (Object.keys(body).length === 0) throw missingParameter({ message: 'No inputs in the body' })

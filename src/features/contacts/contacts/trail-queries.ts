@@ -29,6 +29,9 @@ export type NewChange = {
   new_value: unknown
 }
 
+/** What an attribute is called in the history, where STATUS is whether the contact is written to. */
+export const nameInHistory = (attribute: string) => (attribute === 'STATUS' ? 'attributes.STATUS' : attribute)
+
 export async function insertChanges(
   db: Db,
   of: { accountId: string; at: Date; source: string },

@@ -26,7 +26,7 @@ import {
 import { holdContact } from './read-ref.ts'
 import type { ContactRow, ContactStatus } from './row-queries.ts'
 import { readTags } from './trail.ts'
-import { insertChanges, insertConsent, setTags } from './trail-queries.ts'
+import { insertChanges, insertConsent, nameInHistory, setTags } from './trail-queries.ts'
 
 export const contactExists = refusal({
   code: 'duplicate_parameter',
@@ -247,7 +247,7 @@ function changesOf(contactId: string, before: Plain, after: Plain) {
   const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
   const pairs: [string, unknown, unknown][] = [
     ...[...names].map((name): [string, unknown, unknown] => [
-      name,
+      nameInHistory(name),
       before.attributes[name],
       after.attributes[name],
     ]),

@@ -2,6 +2,7 @@
 // what stands, a row counts as the one that made the contact or as a change of it, and the database is told once.
 import { isDeepStrictEqual } from 'node:util'
 import type { Value } from '../attributes/values.ts'
+import { nameInHistory } from '../contacts/trail-queries.ts'
 import { type ReadRow, RowFault } from './read-row.ts'
 
 export type KnownContact = {
@@ -141,7 +142,8 @@ export function changesOf({ before, now }: Draft): Change[] {
 }
 
 function flat({ attributes, email, ext_id, sms, status }: Draft['now']): Record<string, Value | null> {
-  return { ...attributes, EMAIL: email, EXT_ID: ext_id, SMS: sms, STATUS: status }
+  const named = Object.entries(attributes).map(([name, value]) => [nameInHistory(name), value])
+  return { ...Object.fromEntries(named), EMAIL: email, EXT_ID: ext_id, SMS: sms, STATUS: status }
 }
 
 /** Whether the contact's own row has to be written. */
