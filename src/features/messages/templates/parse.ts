@@ -30,6 +30,7 @@ export function parse(engine: Liquid, source: string): Template[] {
   if (tokens.length > limits.pieces)
     throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
   refuseMalformed(tokens)
+  dropSchemes(tokens)
   for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
   const templates = new Parser(engine).parseTokens(queueOf(tokens))
   adjust(engine, templates)
@@ -47,6 +48,22 @@ function refuseMalformed(tokens: TopLevelToken[]): void {
     }
     // The library would leave the bar out.
     if (isRead && token.content.endsWith('|')) throw faultAt(token, 'A filter is missing behind "|".')
+  }
+}
+
+const ownLinks =
+  /^(unsubscribe|unsubscribe_url|preferences_url|update_profile|mirror|doubleoptin|params\.DOIurl)(?![\w.[-])/
+const scheme = /https?:\/\/$/i
+
+// Editors write http:// in front of what does not look like an address. These links begin with their own.
+function dropSchemes(tokens: TopLevelToken[]): void {
+  for (const [i, token] of tokens.entries()) {
+    const text = tokens[i - 1]
+    if (!TypeGuards.isOutputToken(token) || !text || !TypeGuards.isHTMLToken(text)) continue
+    if (!ownLinks.test(token.content)) continue
+    // The end alone: looking through all of a long text at each link adds up.
+    const [found] = scheme.exec(text.getContent().slice(-'https://'.length)) ?? ['']
+    text.trimRight += found.length
   }
 }
 
