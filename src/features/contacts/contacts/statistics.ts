@@ -1,7 +1,7 @@
 // What campaigns did with a contact, in the provider's shape: only what there is.
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../../kernel/ctx.ts'
-import { closed, orNull, Time } from '../../../kernel/schema.ts'
+import { closed, Time } from '../../../kernel/schema.ts'
 import { type Range, rangeQuery, readRangeOrDays } from '../../../kernel/v3/dates.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { ownSources } from '../unsubscribe/unsubscribe.ts'
@@ -11,8 +11,9 @@ export const statisticsQuery = rangeQuery
 
 const once = { campaignId: Type.Integer(), eventTime: Time }
 const Once = Type.Optional(Type.Array(closed(once)))
-const seen = { count: Type.Integer(), eventTime: Time, ip: orNull(Type.String()) }
-const left = { eventTime: Time, ip: orNull(Type.String()) }
+// The clients know no null here, and want the first.
+const seen = { count: Type.Integer(), eventTime: Time, ip: Type.String() }
+const left = { eventTime: Time, ip: Type.Optional(Type.String()) }
 
 export const ContactStatistics = closed({
   messagesSent: Once,
@@ -74,7 +75,7 @@ const onceOf = ({ campaign_id, at }: ActivityRow) => ({
   campaignId: Number(campaign_id),
   eventTime: at.toISOString(),
 })
-const seenOf = ({ count, at, ip }: ActivityRow) => ({ count, eventTime: at.toISOString(), ip })
+const seenOf = ({ count, at, ip }: ActivityRow) => ({ count, eventTime: at.toISOString(), ip: ip ?? '' })
 
 function clicksOf(rows: ActivityRow[]) {
   const campaigns = [...new Set(rows.map(({ campaign_id }) => campaign_id))]
@@ -88,7 +89,7 @@ function clicksOf(rows: ActivityRow[]) {
 
 function leftOf(rows: ActivityRow[], byAccount: { at: Date }[]): Pick<ContactStatistics, 'unsubscriptions'> {
   if (rows.length + byAccount.length === 0) return {}
-  const userUnsubscription = rows.map((row) => ({ ...onceOf(row), ip: row.ip }))
-  const adminUnsubscription = byAccount.map(({ at }) => ({ eventTime: at.toISOString(), ip: null }))
+  const userUnsubscription = rows.map((row) => ({ ...onceOf(row), ...(row.ip !== null && { ip: row.ip }) }))
+  const adminUnsubscription = byAccount.map(({ at }) => ({ eventTime: at.toISOString() }))
   return { unsubscriptions: { userUnsubscription, adminUnsubscription } }
 }

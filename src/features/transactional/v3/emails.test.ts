@@ -69,3 +69,17 @@ test('the state of a batch is asked for by state and by day', async () => {
   const one = await app.call('GET', `${path(first)}?status=queued&limit=0`)
   assert.deepEqual([one.status, one.body.status], [200, 'error'])
 })
+
+test('a send is scheduled for a time without a zone too, which is UTC', async () => {
+  const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000).toISOString()
+  const body = { sender: { email: 'shop@example.com' }, subject: 'Hello', textContent: 'Hi' }
+  const asked = (scheduledAt: string) =>
+    app.call('POST', '/v3/smtp/email', { body: { ...body, to: [{ email: 'ann@example.com' }], scheduledAt } })
+  for (const text of [at.slice(0, 19), at.slice(0, 19).replace('T', ' ')]) {
+    const reply = await asked(text)
+    assert.equal(reply.status, 202, reply.text)
+    const id = encodeURIComponent(reply.body.messageId)
+    assert.equal((await app.call('GET', `/v3/smtp/emailStatus/${id}`)).body.scheduledAt, at)
+  }
+  assert.equal((await asked(at.slice(0, 10))).status, 400)
+})

@@ -96,15 +96,14 @@ async function readShared(ctx: Ctx, body: SendBody): Promise<Read> {
   }
 }
 
-const endsInZone = /:\d{2}(\.\d+)?(Z|[+-]\d{2}:?\d{2})$/i
-
+/** As of a campaign: a time without a zone is UTC. */
 function readTime({ now }: Ctx, text: string | undefined): Date | undefined {
   const asked = given(text)?.trim()
   if (asked === undefined) return undefined
-  const at = endsInZone.test(asked) ? readMoment(asked) : undefined
+  const at = asked.length > 'YYYY-MM-DD'.length ? readMoment(asked) : undefined
   const param = 'scheduledAt'
   if (!at) {
-    const message = 'scheduledAt must be a time that exists, with a zone, such as 2026-11-15T09:30:00Z'
+    const message = 'scheduledAt must be a time that exists, such as 2026-11-15T09:30:00Z'
     throw invalidParameter({ message, param })
   }
   const ahead = at.getTime() - now.getTime()

@@ -123,7 +123,7 @@ describe('a send', () => {
   })
 
   test('is refused in the provider’s words', async () => {
-    const notATime = 'scheduledAt must be a time that exists, with a zone, such as 2026-11-15T09:30:00Z'
+    const notATime = 'scheduledAt must be a time that exists, such as 2026-11-15T09:30:00Z'
     const refused: [object, string, string][] = [
       [{ sender: undefined }, 'missing_parameter', 'sender is missing'],
       [{ sender: { email: 'nobody' } }, 'invalid_parameter', 'valid sender email required'],
