@@ -5,6 +5,9 @@ import { excluded } from '../test/clients/scope.ts'
 
 const sms = '`templateId` is refused; `webUrl` is not called: a webhook of the channel `sms` takes its place'
 
+const values =
+  'a value of the wrong type is refused; `forceMerge` does nothing: what another contact has is refused'
+
 /** What the provider does otherwise. An operation without a note works as there. */
 const notes: Record<string, string> = {
   'v3.email.send':
@@ -12,12 +15,18 @@ const notes: Record<string, string> = {
     'first answer again; `scheduledAt` up to 30 days ahead',
   'v3.campaign.create': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
   'v3.campaign.update': 'no `recurring`; the file at `attachmentUrl` at most 4 MB',
+  'v3.contact.create': values,
+  'v3.contact.update': values,
+  'v3.attribute.create':
+    '`EXT_ID`, `CONSENT_DATE` and `CONSENT_SOURCE` are names that contacts have of their own',
   'v3.contact.double_optin':
     'the mailed link opens a page with a button, since mail scanners follow links; an address is asked three times ' +
     'an hour and ten times a day at most',
   'v3.campaign.send': 'wants the body `{"confirm": true}`, unless `provider_compatibility` is on',
   'v3.contact.import': 'at most 20000 rows in a call',
-  'v3.contact.export_all': 'by `actionForContacts`, list or segment; filters by campaign are refused',
+  'v3.contact.export_all':
+    'by `actionForContacts`, list or segment; filters by campaign are refused; `exportMetadata`, ' +
+    '`exportSubscriptionStatus` and `exportDateInUTC` change nothing: name columns in `exportAttributes`',
   'v3.folder.delete': 'the lists of the folder stay, in no folder',
   'v3.sender.ips': 'there are no dedicated addresses: the list is empty',
   'v3.sender.own_ips': 'there are no dedicated addresses: the list is empty',
