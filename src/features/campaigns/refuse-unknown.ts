@@ -10,7 +10,7 @@ export async function refuseUnknownRecipients({ db, caller }: Ctx, recipients: R
   const { missing } = await resolveRecipients(db, caller.accountId, recipients)
   if (missing.length === 0) return
   throw invalidParameter({
-    message: `There is no ${missing.slice(0, mostNamed).join(', no ')}`,
+    message: `There is no ${[...new Set(missing)].slice(0, mostNamed).join(', no ')}`,
     param: 'recipients',
     hint: listsHint,
   })

@@ -12,6 +12,7 @@ test('a campaign is addressed to lists and segments that the account has', async
     [{ listIds: [listId, 999_999] }, /no list 999999$/],
     [{ listIds: [listId], exclusionSegmentIds: [999_998] }, /no segment 999998$/],
     [{ listIds: [theirs.listId] }, /no list/],
+    [{ listIds: [999_999], exclusionListIds: [999_999] }, /^There is no list 999999$/],
   ]
   for (const [recipients, why] of unknown) {
     const made = await call(key, 'POST', base, { ...campaign, recipients })
