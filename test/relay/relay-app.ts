@@ -17,6 +17,8 @@ export type Mail = {
   bcc?: string
   subject?: string
   text?: string
+  html?: string
+  attachments?: { filename: string; content: string }[]
   headers?: Record<string, string>
   raw?: string
   envelope?: { from: string; to: string[] }

@@ -1,7 +1,7 @@
 // The log of sent mail, and what is still to be sent.
 
 import type { Db } from '../../../kernel/db.ts'
-import { bool, int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
+import { bool, bytes, int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Range } from '../../../kernel/v3/dates.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
@@ -75,6 +75,8 @@ export type EmailBodyRow = {
   created_at: Date
   body: string
   attachments: number
+  /** Of a message of the relay: all of it, as it came. */
+  raw: Buffer | null
 }
 
 const EmailBody = row<EmailBodyRow>({
@@ -85,6 +87,7 @@ const EmailBody = row<EmailBodyRow>({
   created_at: time,
   body: text,
   attachments: int,
+  raw: maybe(bytes),
 })
 
 export function findEmailBody(db: Db, accountId: string, id: string) {
@@ -93,7 +96,7 @@ export function findEmailBody(db: Db, accountId: string, id: string) {
     sql`
     select m.id, m.recipient, m.subject, m.template_id, m.created_at,
            coalesce(b.parts ->> 'html', b.parts ->> 'text', '') as body,
-           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments
+           (select count(*)::int from message_attachments a where a.message_id = m.id) as attachments, b.raw
       from messages m
       left join message_bodies b on b.message_id = m.id
      where m.account_id = ${accountId}

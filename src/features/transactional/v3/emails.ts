@@ -23,6 +23,7 @@ import {
   type ScheduledRef,
 } from './email-queries.ts'
 import { nameInLog, type ScheduledState, scheduledStates } from './event-words.ts'
+import { contentOf } from './relayed-content.ts'
 
 type Wanted = {
   email?: string
@@ -67,7 +68,7 @@ export async function readEmail(ctx: Ctx, uuid: string) {
   if (!found) throw notFound({ message: 'There is no email of that uuid.' })
   const events = await listEvents(ctx.db, ctx.caller.accountId, found.id)
   return {
-    email: found,
+    email: found.raw ? { ...found, ...(await contentOf(found.raw)) } : found,
     events: events.map(({ type, at, data }) => ({ name: nameInLog(type, data), time: at.toISOString() })),
   }
 }
