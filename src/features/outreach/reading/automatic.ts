@@ -1,7 +1,12 @@
 import type { IncomingMail } from './parse-mail.ts'
 
+/** Whose name stands on what servers write. */
+export const daemons = /^(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)@/
+
 /** Sent by a machine. RFC 3834 §5 and what was there before it; headers alone decide. */
-export function isAutomatic({ headers }: Pick<IncomingMail, 'headers'>): boolean {
+export function isAutomatic({ headers, from }: Pick<IncomingMail, 'headers' | 'from'>): boolean {
+  // A receipt, or a notice that is neither a bounce nor a complaint: nobody wrote it, whatever words it has.
+  if (isReport(headers) || daemons.test(from ?? '')) return true
   const value = (name: string) => headers.get(name)?.trim().toLowerCase()
   const submitted = value('auto-submitted')
   if (submitted !== undefined && !/^no\b/.test(submitted)) return true
@@ -14,3 +19,6 @@ export function isAutomatic({ headers }: Pick<IncomingMail, 'headers'>): boolean
   if (isByRule && /\ball\b/.test(value('x-auto-response-suppress') ?? '')) return true
   return value('return-path') === '<>'
 }
+
+export const isReport = (headers: IncomingMail['headers']) =>
+  /^\s*multipart\/report\b/i.test(headers.get('content-type') ?? '')

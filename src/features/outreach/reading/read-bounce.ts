@@ -1,5 +1,6 @@
 // Notices that a message did not arrive. RFC 3464 in RFC 6522, and the forms of servers that know neither.
 import { normalEmail } from '../../../kernel/email-address.ts'
+import { daemons, isReport } from './automatic.ts'
 import { fold, oneOf } from './fold.ts'
 import type { IncomingMail } from './parse-mail.ts'
 import { blocksOf, type Reported, reportedBy } from './returned.ts'
@@ -17,7 +18,7 @@ export type Bounce = Reported & {
 }
 
 export function readBounce(mail: IncomingMail): Bounce | undefined {
-  const report = mail.parts.find(({ type }) => type === 'message/delivery-status')
+  const report = mail.parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type))
   return report ? fromReport(mail, report.content) : fromWords(mail)
 }
 
@@ -48,7 +49,6 @@ const codeIn = (text: string) => {
   return found ? Number(found) : null
 }
 
-const daemons = /^(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)@/
 const subjects = oneOf(
   /undeliver|delivery (status|failure|has failed)|returned mail|failure notice|rejected/,
   /mail delivery (failed|system)|non remis|nicht zugestellt|unzustellbar/,
@@ -59,8 +59,7 @@ const lateWords =
 
 /** By its header alone: worth being read whole. */
 export function mayBeReport({ from, headers }: IncomingMail): boolean {
-  const isReport = /multipart\/report/i.test(headers.get('content-type') ?? '')
-  return isReport || daemons.test(from ?? '') || headers.get('return-path') === '<>'
+  return isReport(headers) || daemons.test(from ?? '') || headers.get('return-path') === '<>'
 }
 
 /** A hint only: it has to name a message of ours, its recipient and a code to count. */
