@@ -10,6 +10,8 @@ export type Bounce = Reported & {
   isFailed: boolean
   /** Whom it is about: as we wrote it, and where it ended. Empty: the words have to name our recipient. */
   recipients: string[]
+  /** Where it ended, when the report says so. */
+  ended: string | null
   status: string | null
   smtpCode: number | null
   diagnostic: string
@@ -31,6 +33,7 @@ function fromReport(mail: IncomingMail, report: string): Bounce | undefined {
   return {
     isFailed: actionOf(block).startsWith('failed'),
     recipients: ['original-recipient', 'final-recipient'].flatMap((name) => addressOf(block.get(name))),
+    ended: addressOf(block.get('final-recipient'))[0] ?? null,
     status: /[245]\.\d{1,3}\.\d{1,3}/.exec(block.get('status') ?? '')?.[0] ?? null,
     smtpCode: codeIn(diagnostic),
     diagnostic: diagnostic.slice(0, 1_000),
@@ -73,6 +76,7 @@ function fromWords(mail: IncomingMail): Bounce | undefined {
   return {
     isFailed: (status !== null || smtpCode !== null) && !lateWords.test(mail.subject + words.slice(0, 2_000)),
     recipients: [],
+    ended: null,
     status,
     smtpCode,
     diagnostic: line.trim().slice(0, 1_000),

@@ -117,6 +117,7 @@ describe('a report', () => {
       {
         isFailed: true,
         recipients: ['gone@example.org'],
+        ended: 'gone@example.org',
         status: '5.1.1',
         smtpCode: 550,
         diagnostic: '550 5.1.1 <gone@example.org>: user unknown',
