@@ -1,12 +1,18 @@
 import type { IncomingMail } from './parse-mail.ts'
 
-/** Whose name stands on what servers write. */
-export const daemons = /^(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)@/
+const daemons = /^(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)@/
+const nameless = /\b(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)\b/i
+
+/** What servers write stands under one of these names, sometimes without a domain. */
+export function isDaemon({ from, headers }: Pick<IncomingMail, 'headers' | 'from'>): boolean {
+  return from === null ? nameless.test(headers.get('from') ?? '') : daemons.test(from)
+}
 
 /** Sent by a machine. RFC 3834 §5 and what was there before it; headers alone decide. */
-export function isAutomatic({ headers, from }: Pick<IncomingMail, 'headers' | 'from'>): boolean {
+export function isAutomatic(mail: Pick<IncomingMail, 'headers' | 'from'>): boolean {
+  const { headers } = mail
   // A receipt, or a notice that is neither a bounce nor a complaint: nobody wrote it, whatever words it has.
-  if (isReport(headers) || daemons.test(from ?? '')) return true
+  if (isReport(headers) || isDaemon(mail)) return true
   const value = (name: string) => headers.get(name)?.trim().toLowerCase()
   const submitted = value('auto-submitted')
   if (submitted !== undefined && !/^no\b/.test(submitted)) return true

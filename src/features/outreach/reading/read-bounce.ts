@@ -1,6 +1,6 @@
 // Notices that a message did not arrive. RFC 3464 in RFC 6522, and the forms of servers that know neither.
 import { normalEmail } from '../../../kernel/email-address.ts'
-import { daemons, isReport } from './automatic.ts'
+import { isDaemon, isReport } from './automatic.ts'
 import { fold, oneOf } from './fold.ts'
 import type { IncomingMail } from './parse-mail.ts'
 import { blocksOf, type Reported, reportedBy } from './returned.ts'
@@ -61,15 +61,15 @@ const lateWords =
   /\bdelayed\b|will be retried|still being retried|will keep trying|no need to (do anything|resend)/i
 
 /** By its header alone: worth being read whole. */
-export function mayBeReport({ from, headers }: IncomingMail): boolean {
-  return isReport(headers) || daemons.test(from ?? '') || headers.get('return-path') === '<>'
+export function mayBeReport(mail: IncomingMail): boolean {
+  const { headers } = mail
+  return isReport(headers) || isDaemon(mail) || headers.get('return-path') === '<>'
 }
 
 /** A hint only: it has to name a message of ours, its recipient and a code to count. */
 function fromWords(mail: IncomingMail): Bounce | undefined {
-  const isNobody = mail.headers.get('return-path') === '<>'
-  const isDaemon = daemons.test(mail.from ?? '') || isNobody
-  if (!isDaemon || !subjects.test(fold(mail.subject))) return undefined
+  const isOfServer = isDaemon(mail) || mail.headers.get('return-path') === '<>'
+  if (!isOfServer || !subjects.test(fold(mail.subject))) return undefined
   const words = [mail.text, ...mail.parts.map(({ content }) => content)].join('\n')
   const line = words.split('\n').find((each) => codeIn(each) !== null || statusIn(each) !== null) ?? ''
   const [status, smtpCode] = [statusIn(line), codeIn(line)]

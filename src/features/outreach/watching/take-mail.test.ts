@@ -89,6 +89,21 @@ test('who is behind an address may be dead without it; the same name within a co
   for (const one of written) assert.equal((await outreach.enrolment(one)).state, 'stopped')
 })
 
+test('an answer counts though its sender cannot be read; what a server writes does not', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const [odd, bare, served] = await Promise.all([1, 2, 3].map(() => outreach.writeTo(mailbox)))
+  assert.ok(odd && bare && served)
+  const tell = (to: Written, from: string, text: string) =>
+    takeRaw(mailbox, `From: ${from}\r\nIn-Reply-To: ${to.messageId}\r\nSubject: Re: A\r\n\r\n${text}`)
+  await tell(odd, `Weber, Ann <${odd.email}>`, 'STOP')
+  await tell(bare, 'Ann <ann..@phone.example>', 'STOP')
+  await tell(served, 'Mail Delivery Subsystem <MAILER-DAEMON>', 'You need to stop emailing them.')
+  for (const { email } of [odd, bare])
+    assert.equal(await outreach.suppressed(app.accountId, email), 'unsubscribe')
+  assert.equal(await outreach.suppressed(app.accountId, served.email), undefined)
+  assert.equal((await outreach.enrolment(served)).state, 'active')
+})
+
 test('whoever asks to be left alone is unsubscribed as a contact, too', async () => {
   const written = await outreach.writeTo(await outreach.makeMailbox())
   await app.call('POST', '/v3/contacts', { body: { email: written.email } })
