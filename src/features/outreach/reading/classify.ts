@@ -49,9 +49,13 @@ export function classifyText(text: string, subject: string): Verdict {
 
 /** A line of its own, with a greeting above it at most; what follows is a name. */
 function saysStop(text: string): boolean {
-  const lines = text.slice(0, longestRead).split('\n').map(fold).filter(Boolean)
-  return wordAlone.test(lines.join(' ')) || lines.slice(0, 2).some((line) => stopAlone.test(line))
+  const lines = text.slice(0, longestRead).split('\n')
+  if (wordAlone.test(fold(lines.join(' ')))) return true
+  const said = [...lines.keys()].filter((at) => lines[at]?.trim())
+  return said.slice(0, 2).some((at) => stopAlone.test(fold(lines[at] ?? '')) && !goesOn(lines[at + 1]))
 }
+
+const goesOn = (line = '') => /^\s*\p{Ll}/u.test(line)
 
 const asksInSubject = (text: string, subject: string) =>
   subject === 'unsubscribe' || (text === '' && (stopAlone.test(subject) || leaveAlone.test(subject)))

@@ -31,7 +31,7 @@ const dutch: Phrase[] = [
     /\b(uitschrijven|afmelden|afmelding)\b/,
     /\bgeen (verdere |andere )?((e-?)?mails?|berichten|reclame)( \w+){0,2} meer\b/,
     /\b(mail|schrijf|benader|contacteer)( \w+){0,2} niet meer\b/,
-    /\b(verwijder|haal) (mij|me|mijn|ons|onze)\b/,
+    /\bverwijder (mij|me|mijn|ons|onze)\b|\bhaal (mij|me|mijn|ons|onze) .{0,30}\b(van|uit)\b/,
   ),
 ]
 
@@ -121,7 +121,8 @@ export const unsubscribe: Phrase[] = [
   ),
   any(
     0.9,
-    /\bno (quiero|queremos|deseo|deseamos) (recibir|que (me|nos)) .{0,20}\b(publicidad|correos?|e-?mails?|escrib)/,
+    /\bno (quiero|queremos|deseo|deseamos) recibir (\w+ ){0,2}(publicidad|correos|e-?mails?)\b/,
+    /\bno (quiero|queremos|deseo|deseamos) que (me|nos) (\w+ )?(escrib|contact|envi)/,
     /\bno vuelvan? a (escribir|contactar|enviar|mandar)/,
     /\b(borrar|eliminar|quitar)(me|nos) de\b/,
   ),
