@@ -23,6 +23,16 @@ describe('mail read apart', () => {
     )
   })
 
+  it('what Windows writes is read as it was meant', async () => {
+    const body = 'L\x92\x9cuvre co\xfbte 5 \x80\r\n'
+    for (const charset of ['windows-1252', 'iso-8859-1']) {
+      const lines = [`Content-Type: text/plain; charset=${charset}`, 'Content-Transfer-Encoding: 8bit', '']
+      const raw = [`Subject: =?${charset}?Q?d=92=9Cuvre?=`, ...lines, body].join('\r\n')
+      const mail = await openParsers()(Buffer.from(raw, 'latin1'))
+      assert.deepEqual([mail?.subject, mail?.text?.trim()], ['d’œuvre', 'L’œuvre coûte 5 €'])
+    }
+  })
+
   for (const [what, raw] of Object.entries(endless))
     it(`${what} are given up in time, and the next mail is read`, { timeout: 60_000 }, async () => {
       const parse = openParsers({ limitMs: 1_000 })

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { Email, PostalMimeOptions } from 'postal-mime'
+import { windowsUpper } from './decode-text.ts'
 
 /** Undefined when it cannot be read, or not in time. */
 export type ParseApart = (raw: Buffer, options?: PostalMimeOptions) => Promise<Email | undefined>
@@ -14,10 +15,19 @@ type Thread = { worker: Worker; job?: Job; timer?: NodeJS.Timeout }
 const mostThreads = 2
 const longestMs = 3_000
 
+// Its decoder reads windows-1252 as the parser expects (`decode-text.ts`).
 // As text it is the same from the sources and in the bundle, and starts without a loader. It tells when it begins: how
 // long a thread takes to start is not the mail's fault.
 const parsingThread = `
   const { parentPort, workerData } = require('node:worker_threads')
+  const upper = ${JSON.stringify(windowsUpper)}
+  globalThis.TextDecoder = class extends TextDecoder {
+    decode(...given) {
+      const text = super.decode(...given)
+      if (this.encoding !== 'windows-1252') return text
+      return text.replace(/[\\x80-\\x9f]/g, (one) => upper[one.charCodeAt(0) - 0x80])
+    }
+  }
   const { default: PostalMime } = require(workerData)
   if (process.platform === 'linux') require('node:os').setPriority(0, 5)
   parentPort.on('message', async ({ raw, options }) => {

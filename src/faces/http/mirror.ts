@@ -11,7 +11,7 @@ import { closedHeaders } from '../pages/html.ts'
 import { answerFailed, answerMissing, answerTest } from '../pages/pages.ts'
 import { refusalOfFramework } from './errors.ts'
 import { visitOf } from './tracking.ts'
-import { sendPage } from './unsubscribe.ts'
+import { bare, sendPage } from './unsubscribe.ts'
 
 export type MirrorNeeds = { gates: Gates } & LinkSource
 
@@ -48,7 +48,7 @@ export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Pro
     })
     scope.get<{ Params: { token: string } }>('/mirror/:token', async (request, reply) => {
       if (request.params.token === testToken) return sendPage(reply, answerTest(request.headers))
-      const mirror = await readMirror(gates.db, { ...needs, now: gates.now }, request.params.token)
+      const mirror = await readMirror(gates.db, { ...needs, now: gates.now }, bare(request.params.token))
       if (!mirror) return sendPage(reply, answerMissing(request.headers))
       await keepVisit(gates, mirror, request)
       const headers = {

@@ -44,13 +44,24 @@ export async function serveUnsubscribe(
         bodyLimit: largestForm,
         handler: async ({ method, url, params, ip, headers, body }, reply) => {
           const isSlashed = /^[^?]*\/(\?|$)/.test(url)
-          const asked = { page, token: params.token, isSlashed, isPost: method === 'POST', ip, headers, body }
+          const asked = {
+            page,
+            token: bare(params.token),
+            isSlashed,
+            isPost: method === 'POST',
+            ip,
+            headers,
+            body,
+          }
           return sendPage(reply, await answerPage(needs, asked))
         },
       })
     }
   })
 }
+
+/** In a message of text alone, programs take the bracket or the stop behind an address for a part of it. */
+export const bare = (token: string) => /^[\w.-]*[\w-]/.exec(token)?.[0] ?? token
 
 /** A mutilated link may match no route, and still a person follows it. */
 export const isOfPage = (request: FastifyRequest) =>

@@ -81,6 +81,19 @@ describe('links', () => {
     }
   })
 
+  test('with what stood behind them in a text still work', async () => {
+    const accountId = await named('Bracket')
+    const token = tokenOf({ accountId, email: 'reader@example.com' })
+    for (const more of [']', '.', ').', '%3E', '%C2%BB,', '%5D/'])
+      for (const page of ['u', 'preferences']) {
+        const { status, text } = await get(`/${page}/${token}${more}`)
+        assert.equal(status, 200, more)
+        assert.ok(page === 'preferences' || text.includes(`preferences/${token}"`), more)
+      }
+    assert.equal((await post(`/u/${token}]`)).status, 200)
+    assert.equal((await get(`/u/${token}x`)).status, 404)
+  })
+
   test('that are tracked and cut short show people a page, programs an error', async () => {
     const reader = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-language': 'de' }
     for (const path of ['/t/abc', '/t/', '/t/a/b', '/t/%zz', '/mirror/a/b']) {

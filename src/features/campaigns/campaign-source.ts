@@ -70,9 +70,3 @@ export function automaticFooter(unsubscribe: string, word: string): string {
     `<a href="${unsubscribe}" style="color:#666">${word}</a></p>`
   )
 }
-
-/** Of a rendered message; looked for from the end, which is where it stands. */
-export function withFooter(html: string, footer: string): string {
-  const at = Math.max(html.lastIndexOf('</body>'), html.lastIndexOf('</BODY>'))
-  return at < 0 ? html + footer : html.slice(0, at) + footer + html.slice(at)
-}

@@ -54,6 +54,8 @@ describe('a campaign for one recipient', () => {
       assert.ok(found.isFooterAdded, html)
       assert.ok(found.html.includes(`<a href="${links.unsubscribe}"`), html)
     }
+    const ended = await render({ html: '<body><p>Hi</p></body></html><!-- </body> -->' })
+    assert.match(ended.html, /<\/a><\/p><\/body><\/html><!-- <\/body> -->$/)
     const html = '<!--[if !mso]><!--><a href="{{ unsubscribe }}">Out</a><!--<![endif]-->'
     assert.equal((await render({ html })).isFooterAdded, false)
   })

@@ -4,9 +4,9 @@ import { oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { languageOf, leaveWords } from '../contacts/unsubscribe/leave-words.ts'
 import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
 import { type Names, toFieldSource, withLinks, withValues } from '../messages/templates/old-names.ts'
-import { withoutComments } from '../messages/tracking/scan-html.ts'
+import { beforeBodyEnd, withoutComments } from '../messages/tracking/scan-html.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { automaticFooter, htmlSource, withFooter } from './campaign-source.ts'
+import { automaticFooter, htmlSource } from './campaign-source.ts'
 import type { Links } from './links.ts'
 import { tagLinks, type Utm, utmOf } from './utm.ts'
 
@@ -133,7 +133,7 @@ async function renderBody(
   const word = leaveWords[languageOf(attributes)]
   const rendered = storable(await html.render(scope))
   const isFooterAdded = !hasLink(withoutComments(rendered), links)
-  const whole = isFooterAdded ? withFooter(rendered, automaticFooter(links.unsubscribe, word)) : rendered
+  const whole = isFooterAdded ? beforeBodyEnd(rendered, automaticFooter(links.unsubscribe, word)) : rendered
   const plain = text && storable(await text.render({ ...scope, unsubscribe_word: word }))
   return {
     html: utm ? tagLinks(whole, utm, [links.unsubscribe, links.preferences, links.mirror]) : whole,

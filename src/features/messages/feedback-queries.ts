@@ -18,9 +18,21 @@ export function deleteOldFeedback(db: Db, before: Date) {
   return db.run(sql`delete from feedback_seen where seen_at < ${before}`)
 }
 
-export type FeedbackTarget = { id: string; account_id: string; recipient: string; attempts: number }
+export type FeedbackTarget = {
+  id: string
+  account_id: string
+  recipient: string
+  status: string
+  attempts: number
+}
 
-const Target = row<FeedbackTarget>({ id: text, account_id: text, recipient: text, attempts: int })
+const Target = row<FeedbackTarget>({
+  id: text,
+  account_id: text,
+  recipient: text,
+  status: text,
+  attempts: int,
+})
 
 /** The row stays locked: what is recorded about one message is recorded one after the other. */
 export function findByRef(db: Db, ref: string) {
@@ -28,7 +40,10 @@ export function findByRef(db: Db, ref: string) {
     Target,
     sql`
     -- all accounts: an upstream knows the message, not its account
-    select id, account_id, recipient, attempts from messages where id = ${ref} and mode = 'live' for update`,
+    select id, account_id, recipient, status, attempts
+      from messages
+     where id = ${ref} and mode = 'live'
+       for update`,
   )
 }
 
@@ -37,7 +52,7 @@ export function findByUpstreamId(db: Db, upstreamId: string, recipient: string) 
     Target,
     sql`
     -- all accounts: an upstream knows the message, not its account
-    select id, account_id, recipient, attempts
+    select id, account_id, recipient, status, attempts
       from messages
      where upstream_id = ${upstreamId}
        and recipient = ${recipient}

@@ -103,6 +103,17 @@ describe('the word of the upstream', () => {
     assert.equal(await suppressed('b@reader.example'), 'hard_bounce')
   })
 
+  test('that somebody is away, which Amazon calls a bounce, takes nothing back', async () => {
+    const { id, ref } = await queued('away@reader.example')
+    await tell(eventOf(ref, 'delivery'))
+    const told = { bounceType: 'Transient', subType: 'General', smtpCode: null, enhancedCode: null }
+    await tell(eventOf(ref, 'bounce', { bounce: { ...told, diagnostic: null } }))
+    const { status, events } = await read(id)
+    assert.deepEqual([status, ...events.map(({ type }: { type: string }) => type)], ['delivered', 'delivery'])
+    await tell(eventOf(ref, 'bounce', bounce('Transient', 'General', 'smtp; 451 4.3.0 given up')))
+    assert.equal((await read(id)).status, 'failed')
+  })
+
   test('about the content fails the message and spares the address', async () => {
     const { id, ref } = await queued('c@reader.example')
     await tell(eventOf(ref, 'reject'))

@@ -58,6 +58,7 @@ async function recordOne(tx: Db, event: UpstreamEvent, found: FeedbackTarget): P
     case 'delivery':
       return recordDelivery(tx, told, saidBy(event).message)
     case 'bounce':
+      if (found.status === 'delivered' && isAutomaticAnswer(event)) return
       return recordUpstreamBounce(tx, event, told)
     case 'complaint':
       return recordUpstreamComplaint(tx, event, told)
@@ -67,6 +68,15 @@ async function recordOne(tx: Db, event: UpstreamEvent, found: FeedbackTarget): P
       return recordBounce(tx, told, saidBy(event), verdict('content', true))
   }
 }
+
+// SES calls the answer of somebody who is away a bounce as well. With no report behind it there is no code in it, and
+// what was delivered stays so.
+const isAutomaticAnswer = ({ provider, bounce }: UpstreamEvent) =>
+  provider === 'ses' &&
+  bounce?.bounceType === 'Transient' &&
+  bounce.subType === 'General' &&
+  bounce.diagnostic === null &&
+  bounce.enhancedCode === null
 
 async function recordTaken(tx: Db, event: UpstreamEvent, told: Told & { attempts: number }): Promise<void> {
   const isNews = await markTaken(tx, { ...told, upstreamId: event.upstreamId })

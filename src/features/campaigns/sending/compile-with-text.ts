@@ -3,8 +3,8 @@ import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { compileTemplate } from '../../messages/templates/compile.ts'
 import type { Names } from '../../messages/templates/old-names.ts'
 import { isLink } from '../../messages/tracking/rewrite.ts'
-import { scanTags, withoutComments } from '../../messages/tracking/scan-html.ts'
-import { automaticFooter, htmlSource, withFooter } from '../campaign-source.ts'
+import { beforeBodyEnd, scanTags, withoutComments } from '../../messages/tracking/scan-html.ts'
+import { automaticFooter, htmlSource } from '../campaign-source.ts'
 import { type CampaignContent, type CompiledCampaign, compileCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
 import { leavingLinks, ownLinks } from './campaign-sheets.ts'
@@ -31,7 +31,7 @@ export function compileWithText(content: CampaignContent, names: Names): Compile
   const isLeft = variables.some((name) => leavingLinks.has(name))
   const whole = isLeft
     ? html
-    : withFooter(html, automaticFooter('{{ unsubscribe_url }}', '{{ unsubscribe_word }}'))
+    : beforeBodyEnd(html, automaticFooter('{{ unsubscribe_url }}', '{{ unsubscribe_word }}'))
   return compileCampaign({ ...content, text: textFromHtml(utm ? tagLinks(whole, utm, []) : whole) }, names)
 }
 

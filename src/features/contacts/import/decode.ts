@@ -1,4 +1,5 @@
 // Files come in the encodings of the programs that wrote them.
+import { decodeStrictly, decodeWindows } from '../../../kernel/decode-text.ts'
 
 export type FetchedFile = { body: Buffer; contentType: string }
 
@@ -13,26 +14,9 @@ export function decodeFile({ body, contentType }: FetchedFile): string {
   return decodeWindows(body)
 }
 
-// What stands from 80 to 9f. Node 20 decodes windows-1252 as if it were ISO 8859-1, which has nothing there.
-const upper = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
-
-function decodeWindows(body: Buffer): string {
-  return body.toString('latin1').replaceAll(/[\x80-\x9f]/g, (one) => upper[one.charCodeAt(0) - 0x80] ?? one)
-}
-
 function markedEncoding(body: Buffer): string | undefined {
   const [first, second, third] = body
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   return first === 0xfe && second === 0xff ? 'utf-16be' : undefined
-}
-
-/** Undefined when the encoding is unknown or the bytes are not of it. */
-function decodeStrictly(body: Buffer, encoding: string): string | undefined {
-  try {
-    const decoder = new TextDecoder(encoding, { fatal: true })
-    return decoder.encoding === 'windows-1252' ? decodeWindows(body) : decoder.decode(body)
-  } catch {
-    return undefined
-  }
 }

@@ -10,7 +10,7 @@ import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsu
 import { mirrorUrl } from '../../messages/mirror-link.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
-import { withoutComments } from '../../messages/tracking/scan-html.ts'
+import { beforeBodyEnd, withoutComments } from '../../messages/tracking/scan-html.ts'
 import type { UsedTemplate } from '../../transactional/template-queries.ts'
 import { renderContent } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
@@ -159,6 +159,5 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
 /** Nobody is written to without a way out, whatever the author forgot. */
 function withFooter(html: string, { unsubscribe_url }: Links, language: Language): string {
   const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${leaveWords[language]}</a></p>`
-  const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1
-  return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
+  return beforeBodyEnd(html, footer)
 }

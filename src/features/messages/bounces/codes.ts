@@ -15,6 +15,8 @@ const details: Record<string, BounceClass> = {
   '2.3': 'size',
   '3.1': 'mailbox_full',
   '3.4': 'size',
+  // Microsoft: the DNS knows no such domain.
+  '4.310': 'unknown_host',
   '7.8': 'credentials',
   // RFC 5248: the account is disabled.
   '7.13': 'inactive',

@@ -81,6 +81,19 @@ test('in any character set that is known, alone or deep inside', async () => {
   assert.match((await parsed(whole)).html ?? '', /<body>café<img src="p"><\/body>/)
 })
 
+for (const charset of ['windows-1252', 'iso-8859-1'])
+  test(`what Windows writes stays readable: ${charset}`, async () => {
+    const html = '<body>L\x92\x9cuvre, 5 \x80</body>'
+    const raw = mail(`Content-Type: text/html; charset=${charset}`, '', html, '')
+    assert.match((await parsed(raw)).html ?? '', /<body>L’œuvre, 5 €<img src="p"><\/body>/)
+  })
+
+for (const type of ['text/html', 'text/html; charset=us-ascii'])
+  test(`UTF-8 that is not declared stays readable: ${type}`, async () => {
+    const raw = Buffer.from(`Content-Type: ${type}\r\n\r\n<body>café 5 €</body>\r\n`)
+    assert.match((await parsed(raw)).html ?? '', /<body>café 5 €<img src="p"><\/body>/)
+  })
+
 const kept = {
   'signed by its author': ['DKIM-Signature: v=1', 'Content-Type: text/html', '', '<body></body>', ''],
   'signed parts': [
@@ -95,6 +108,7 @@ const kept = {
   attached: ['Content-Type: text/html', 'Content-Disposition: attachment', '', '<body></body>', ''],
   'an unknown character set': ['Content-Type: text/html; charset=martian', '', '<body></body>', ''],
   'octets that are no text': ['Content-Type: text/html; charset=utf-8', '', '<body>\xff</body>', ''],
+  'octets of a set that is not declared': ['Content-Type: text/html', '', '<body>\xff</body>', ''],
   'plain text': ['Content-Type: text/plain', '', '<body></body>', ''],
   'without a header': ['', '<body></body>'],
   'without a boundary': ['Content-Type: multipart/mixed', '', '--b', '', '<body></body>'],

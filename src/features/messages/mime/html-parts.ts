@@ -1,4 +1,5 @@
 // HTML inside a message that somebody else composed: found, read and put back, with all else byte for byte.
+import { decodeStrictly } from '../../../kernel/decode-text.ts'
 import { splitMessage } from './canonical.ts'
 import { changeParts, fieldValue, type Part, parameterOf } from './part-tree.ts'
 import { encodeText } from './transfer.ts'
@@ -28,19 +29,17 @@ async function changedHtml({ whole, fields, body }: Part, change: Change): Promi
   return Buffer.from(head.join('') + own + encoded.body, 'latin1')
 }
 
+// Undefined for a character set or an encoding that nobody knows, and octets that are none of it.
 function textOf(body: Buffer, encoding: string, charset = 'us-ascii'): string | undefined {
-  try {
-    return new TextDecoder(charset, { fatal: true }).decode(decoded(body, encoding.trim().toLowerCase()))
-  } catch {
-    // A character set or an encoding that nobody knows, or octets that are none of it.
-    return undefined
-  }
+  const octets = decoded(body, encoding.trim().toLowerCase())
+  // Octets that have no place in ASCII are UTF-8 most often; where they are not, the reader's program may know better.
+  return octets && decodeStrictly(octets, /^(?:us-)?ascii$/i.test(charset) ? 'utf-8' : charset)
 }
 
-function decoded(body: Buffer, encoding: string): Buffer {
+function decoded(body: Buffer, encoding: string): Buffer | undefined {
   if (encoding === 'base64') return Buffer.from(body.toString('latin1'), 'base64')
   if (/^(|7bit|8bit|binary)$/.test(encoding)) return body
-  if (encoding !== 'quoted-printable') throw new Error(`an encoding that nobody knows: ${encoding}`)
+  if (encoding !== 'quoted-printable') return undefined
   const text = body
     .toString('latin1')
     // Looked for from its first blank only: from each blank of a long line it would take the square of its length.

@@ -31,6 +31,11 @@ test('a mail becomes readable text', () => {
   )
 })
 
+test('what stands on a line of its own in a browser stands so here', () => {
+  const html = '<center>Sale</center><center>today</center><dl><dt>Size</dt><dd>M</dd></dl>'
+  assert.equal(textFromHtml(`${html}<figcaption>Red</figcaption>`), 'Sale\ntoday\nSize\nM\nRed')
+})
+
 test('a link whose text is its address is shown once, and no link is broken', () => {
   const long = `https://shop.example/${'p'.repeat(300)}`
   assert.equal(textFromHtml(`<a href="${long}">${long}</a>`), long)

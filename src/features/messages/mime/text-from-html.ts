@@ -15,6 +15,10 @@ const image: FormatCallback = (element, _walk, builder) => {
   if (element.attribs.alt) builder.addInline(element.attribs.alt)
 }
 
+// They begin a line of their own in every browser; the library knows fewer.
+const blocks =
+  'address caption center dd details dl dt fieldset figcaption figure legend option summary'.split(' ')
+
 const convert = compile({
   wordwrap: false,
   limits: { maxDepth: 300, ellipsis: '' },
@@ -27,6 +31,11 @@ const convert = compile({
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     { selector: 'td', format: 'cell' },
     { selector: 'th', format: 'cell' },
+    ...blocks.map((selector) => ({
+      selector,
+      format: 'block',
+      options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
+    })),
     { selector: 'head', format: 'skip' },
     { selector: 'title', format: 'skip' },
     // The preview line, hidden in the HTML.

@@ -33,6 +33,11 @@ const rewritten: [title: string, before: string, after: string][] = [
     `<a href="${token('https://x.example/&')}">`,
   ],
   [
+    'numeric entities that are left open',
+    '<a href="https&#58//x.example/?a&#x26g=1&#38">',
+    `<a href="${token('https://x.example/?a&g=1&')}">`,
+  ],
+  [
     'quotes in the address',
     `<a href='https://x.example/"b"'>`,
     `<a href='${token('https://x.example/"b"')}'>`,

@@ -73,7 +73,8 @@ function decodedText(text: string): string | undefined {
   if (!text.includes('&')) return text
   let isKnown = true
   const decoded = text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]\w*));/gi,
+    // A number counts without its semicolon, too.
+    /&(?:#(\d{1,7})(?!\d);?|#x([\da-f]{1,6})(?![\da-f]);?|([a-z]\w*);)/gi,
     (whole, decimal, hexadecimal, name) => {
       if (!name) return character(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)) ?? whole
       isKnown &&= Object.hasOwn(named, name.toLowerCase())

@@ -91,6 +91,16 @@ function afterDeclaration(html: string, at: number): number {
   return after(html, /--!?>/g, at + 2)
 }
 
+/** Where readers see it last; an end of the body that stands in a comment is none. */
+export function beforeBodyEnd(html: string, added: string): string {
+  let at = html.length
+  const keep = ({ isEnd, start }: Tag) => {
+    if (isEnd) at = start
+  }
+  scanTags(html, (name) => name === 'body', keep)
+  return html.slice(0, at) + added + html.slice(at)
+}
+
 /** What is in a comment nobody sees; what Outlook alone sees is in one, too. */
 export function withoutComments(html: string): string {
   let [kept, at] = ['', 0]

@@ -16,6 +16,10 @@ export const absenceSubject = oneOf(
   /fuera de (la )?oficina/,
   /risposta automatica/,
   /fuori (sede|ufficio)/,
+  // What programs write above it in languages of which no more is read.
+  /^(automatisch antwoord|afwezig|resposta automatica|ausencia|automatyczna odpowiedz|nieobecnosc)/,
+  /^(autosvar|automatisk svar|fravaer|franvaro|automaattinen vastaus|automaticka odpoved|raspuns automat)/,
+  /^(自動応答|自动答复|自動回覆|автоответ|автоматическии ответ|αυτοματη απαντηση|otomatik yan)/,
 )
 
 export const absence: Phrase[] = [

@@ -15,6 +15,14 @@ describe('a reply is understood', () => {
     })
 })
 
+test('a subject with nothing under it can ask as well', () => {
+  const of = (text: string, subject: string) => classifyText(text, subject).classification
+  for (const subject of ['STOP', 'Désinscription', 'Abmeldung', 'remove', 'Baja', 'Unsubscribe'])
+    assert.equal(of('', subject), 'unsubscribe', subject)
+  assert.equal(of('How many seats are left?', 'STOP'), null)
+  assert.equal(of('', 'Re: Stop losing time'), null)
+})
+
 const receivedAt = new Date('2026-11-15T10:00:00Z')
 
 describe('an absence is known, and its end', () => {

@@ -13,6 +13,13 @@ import {
 import { fold } from './fold.ts'
 import { objection } from './objection-phrases.ts'
 import * as phrases from './phrases.ts'
+import {
+  leaveAlone,
+  unsubscribe as leaving,
+  notUnsubscribe,
+  stopAlone,
+  wordAlone,
+} from './unsubscribe-phrases.ts'
 
 export const classifications = ['interested', 'refusal', 'absence', 'unsubscribe'] as const
 export type Classification = (typeof classifications)[number]
@@ -25,9 +32,9 @@ const longestRead = 1_000
 /** Of the new text alone: what is quoted would speak for us. */
 export function classifyText(text: string, subject: string): Verdict {
   const folded = fold(text).slice(0, longestRead)
-  const asked = without(folded, phrases.notUnsubscribe)
-  const stop = phrases.stopAlone.test(folded) || fold(subject) === 'unsubscribe' ? 0.9 : 0
-  const unsubscribe = Math.max(stop, score([...phrases.unsubscribe, ...objection], asked))
+  const asked = without(folded, notUnsubscribe)
+  const stop = saysStop(text) || asksInSubject(folded, fold(subject)) ? 0.9 : 0
+  const unsubscribe = Math.max(stop, score([...leaving, ...objection], asked))
   if (unsubscribe >= enough) return verdict('unsubscribe', unsubscribe, 'asks not to be written to')
   if (phrases.referral.test(folded)) return unsure(0.3, 'names another person, or says to be the wrong one')
   const refusal = score(phrases.refusal, folded)
@@ -39,6 +46,19 @@ export function classifyText(text: string, subject: string): Verdict {
   if (interest >= enough && refusal === 0) return verdict('interested', interest, 'shows interest')
   return unsure(Math.max(refusal, interest), 'nothing clear is said')
 }
+
+/** A line of its own, with a greeting above it at most; what follows is a name. */
+function saysStop(text: string): boolean {
+  const lines = text.slice(0, longestRead).split('\n')
+  if (wordAlone.test(fold(lines.join(' ')))) return true
+  const said = [...lines.keys()].filter((at) => lines[at]?.trim())
+  return said.slice(0, 2).some((at) => stopAlone.test(fold(lines[at] ?? '')) && !goesOn(lines[at + 1]))
+}
+
+const goesOn = (line = '') => /^\s*\p{Ll}/u.test(line)
+
+const asksInSubject = (text: string, subject: string) =>
+  subject === 'unsubscribe' || (text === '' && (stopAlone.test(subject) || leaveAlone.test(subject)))
 
 /** Whether a message tells of an absence; `isAutomatic`: its headers say that a machine sent it. */
 export function absenceIn(text: string, subject: string, isAutomatic: boolean): number {

@@ -1,9 +1,11 @@
-/** Lower case, without accents, one space between words: what phrases are looked for in. */
+// What phrases are looked for in, and subjects compared by.
+
+/** Lower case, without accents or marks that nobody sees, wide letters as usual ones, one space between words. */
 export function fold(text: string): string {
   return text
     .toLowerCase()
-    .normalize('NFD')
-    .replaceAll(/\p{M}/gu, '')
+    .normalize('NFKD')
+    .replaceAll(/[\p{M}\p{Cf}]/gu, '')
     .replaceAll(/[’‘ʼ`´]/g, "'")
     .replaceAll('ß', 'ss')
     .replaceAll(/[\s\u00a0\u202f]+/g, ' ')

@@ -23,6 +23,13 @@ const quoted: [string, string, string][] = [
   ['an original message', 'Ok\n-----Original Message-----\nHello', 'Ok'],
   ['a signature', 'Ok\n-- \nAnna\nPlease unsubscribe', 'Ok'],
   ['a telephone', 'Ok\n\nSent from my iPhone', 'Ok'],
+  ['Dutch', 'Nee\n\nOp do 19 nov. 2026 om 09:00 schreef Shop <a@b.example>:\n\nHallo', 'Nee'],
+  ['Polish', 'Nie\n\nczw., 19 lis 2026 o 09:00 Shop <a@b.example> napisał(a):\n\nStop', 'Nie'],
+  ['Chinese', '不\n\nShop <a@b.example> 于2026年11月19日周四 09:00写道：\n\nStop', '不'],
+  ['Outlook, Dutch', 'Nee\n\nVan: Shop\nVerzonden: donderdag\nAan: mij\nOnderwerp: x\n\nStop', 'Nee'],
+  ['Outlook, Swedish', 'Nej\n\nFrån: Shop\nSkickat: torsdag\nTill: mig\nÄmne: x\n\nStop', 'Nej'],
+  ['a forward', 'Ja\n\n-------- Weitergeleitete Nachricht --------\nBetreff: x\n\nStop', 'Ja'],
+  ['an address', 'Write to anna@b.example:\nshe decides', 'Write to anna@b.example:\nshe decides'],
   ['nothing quoted', 'From: what I see, it is fine.\nThanks', 'From: what I see, it is fine.\nThanks'],
 ]
 
@@ -34,6 +41,11 @@ test('of HTML as well', () => {
   const html =
     '<div>No thanks</div><div class="gmail_quote">On Monday <blockquote>Unsubscribe</blockquote></div>'
   assert.equal(newText({ text: '', html }), 'No thanks')
+})
+
+test('of HTML that a telephone wrote', () => {
+  const quote = '<div id="mail-editor-reference-message-container"><b>Von:</b> Shop<br>Unsubscribe</div>'
+  assert.equal(newText({ text: '', html: `<div>No thanks</div>${quote}` }), 'No thanks')
 })
 
 test('a line of nothing but dashes costs no more than another', () => {

@@ -8,17 +8,23 @@ export function newText({ text, html }: Pick<IncomingMail, 'text' | 'html'>): st
   return cutQuoted(plain)
 }
 
-const quoteNames = 'gmail_quote|yahoo_quoted|moz-cite-prefix|divRplyFwdMsg|appendonsend|type="?cite'
+const quoteNames =
+  'gmail_quote|yahoo_quoted|moz-cite-prefix|divRplyFwdMsg|appendonsend|reference-message|type="?cite'
 const htmlQuote = new RegExp(`<(?:div|blockquote|hr)\\b[^<>]{0,500}(?:${quoteNames})`, 'i')
 
 const beforeQuote = (html: string) => html.slice(0, htmlQuote.exec(html)?.index ?? html.length)
 
 // Two dashes at its end stand for all: a line of nothing else would be gone through from each of them.
-const original =
-  /^\W*--\s*(original|forwarded|message d'origine|message transfere|ursprungliche|mensaje ori|messaggio ori)/
-const outlookFrom = /^\*?(from|de|von|da)\s?:/
-const outlookNext =
-  /^\*?(sent|date|to|subject|envoye|objet|a|gesendet|an|betreff|enviado|para|asunto|inviato|oggetto)\b.{0,12}?:/
+const original = oneOf(
+  /^\W*--\s*(original|forwarded|message (d'origine|transfere|original)|ursprungliche|weitergeleitete)/,
+  /^\W*--\s*(mensaje (ori|reenv)|messaggio (ori|inol))/,
+)
+const outlookFrom = /^\*?(from|de|von|da|van|od|fran|fra|差出人|发件人)\s?[:：]/
+const outlookNext = oneOf(
+  /^\*?(sent|date|to|subject|envoye|objet|a|gesendet|datum|an|betreff|enviad[oa]|para|asunto)\b.{0,12}?:/,
+  /^\*?(inviato|oggetto|assunto|verzonden|aan|onderwerp|wyslano|wysłano|do|temat)\b.{0,12}?:/,
+  /^\*?(skickat|till|amne|sendt|dato|til|emne)\b.{0,12}?:|^(送信日時|宛先|件名|发送时间|收件人|主题)\s?[:：]/,
+)
 const attribution = /^(on|le|am|el|il|at)\b.{4,300}\b(wrote|a ecrit|schrieb|escribio|ha scritto)\b.{0,200}:$/
 const shortAttribution = /^.{0,200}<\S+@\S+>.{0,60}\b(wrote|a ecrit|schrieb|escribio|ha scritto)\s?:$/
 const signature = oneOf(
@@ -26,6 +32,9 @@ const signature = oneOf(
   /^(sent from my|get outlook for|envoye (de mon|depuis|a partir)|telecharger outlook)/,
   /^(von meinem|gesendet von|enviado desde|inviato da)/,
 )
+
+// In whatever language: an address, a time of day, and a colon at the end.
+const anyAttribution = /^(?=.{0,300}\S@\S)(?=.{0,300}\b\d{1,2}[:.]\d{2}\b).{10,300}[:：]$/
 
 /** Lines that others wrote are left out, wherever the answer stands. */
 export function cutQuoted(text: string): string {
@@ -55,7 +64,8 @@ function attributionAt(lines: string[], at: number): number {
       .map(folded)
       .join(' ')
     if (sentence.length > 600) return 0
-    if (attribution.test(sentence) || (count === 1 && shortAttribution.test(sentence))) return count
+    if (attribution.test(sentence)) return count
+    if (count === 1 && (shortAttribution.test(sentence) || anyAttribution.test(sentence))) return count
   }
   return 0
 }

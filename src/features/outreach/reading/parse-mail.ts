@@ -35,7 +35,7 @@ export async function parseMail(raw: Buffer): Promise<IncomingMail | undefined> 
   for (const { key, value } of mail.headers) if (!headers.has(key)) headers.set(key, oneLine(value))
   const from = firstOf(mail.from)
   return {
-    from: normalEmail(from?.address ?? '') ?? null,
+    from: normalEmail(from?.address ?? '') ?? addressIn(headers.get('from') ?? ''),
     fromName: oneLine(storable(from?.name ?? '')).slice(0, longest.name),
     subject: oneLine(storable(mail.subject ?? '')).slice(0, longest.subject),
     messageId: readIds(headers.get('message-id'))[0] ?? null,
@@ -55,6 +55,12 @@ export function readIds(value: string | undefined): string[] {
 }
 
 const firstOf = (address: Address | undefined) => (address?.group ? address.group[0] : address)
+
+// Names with commas and without quotes, addresses with a word before them: what programs write and parsers give up.
+function addressIn(field: string): string | null {
+  const [found] = field.slice(0, longest.subject).match(/[^\s<>()[\]",;:']+@[^\s<>()[\]",;:']+/) ?? []
+  return (found && normalEmail(found)) ?? null
+}
 
 const isAboutMail = ({ mimeType }: Attachment) => /^(message\/|text\/rfc822-headers)/.test(mimeType)
 

@@ -18,94 +18,6 @@ const distant = [
   String.raw`\bnon (credo|crediamo|penso) ${gap}interess`,
 ].join('|')
 
-/** What turns the word after it round; looked for first and taken out before anything else is. */
-export const notUnsubscribe = [
-  /\b(do not|don't|didn't|did not|not want to|no need to) (\w+ ){0,2}(unsubscribe|opt out|remove me)/g,
-  /\bne (me |nous )?(desabonn|desinscri|retir)\w* pas\b/g,
-  /\b(m'oppose|nous opposons) (\w+ )?(pas|point|nullement|aucunement)\b/g,
-  /\b(do not|don't|not|no|cannot|never) object(ions?)?\b/g,
-  /\bno (me opongo|nos oponemos)\b|\bnon (mi oppongo|ci opponiamo)\b|\bkein\w* widerspruch\b/g,
-  /\bwidersprech\w*( ich| wir)? nicht\b|\bwidersprech\w* ((?!und )[^\s.!?,;]+ ){0,12}nicht(?=[.!?,;]|$)/g,
-  /\bsie (haben|konnen) ((?!ich |wir |hiermit )[^\s.!?]+ ){0,8}widerspr(uch\w*|echen\b(?! wir\b))/g,
-  // The footer of our own message, quoted in a way that was not known for a quote.
-  /\bunsubscribe\W{1,4}https?:\S+/g,
-]
-
-export const unsubscribe: Phrase[] = [
-  [/\bunsubscrib|\b(opt|opted|opting)[ -]?out\b|\bunsuscribe\b/, 0.95],
-  any(
-    0.9,
-    /\b(remove|delete|take|drop) (me|us|my (name|email|e-mail|address|data|details)|this (email|address))\b/,
-  ),
-  [/\bstop (\w+ )?(e-?mail|writ|contact|messag|spamm|send)/, 0.95],
-  [/\b(do not|don't|never|please no) (\w+ ){0,2}(e-?mail|contact|write( to)?|message) (me|us)\b/, 0.9],
-  [/\bno (more|further) (e-?mails?|messages?|mails?|contact)\b/, 0.9],
-  [/\bgdpr\b.{0,80}\b(delete|remove|erase|request|data)|\b(delete|remove|erase)\b.{0,80}\bgdpr\b/, 0.9],
-  [/\bdesabonn|\bdesinscri/, 0.95],
-  any(
-    0.9,
-    /\b(retire[rz]|enleve[rz]|supprime[rz]|effacez)[- ](moi|nous|mon|mes|nos|notre|me|cette adresse)\b/,
-  ),
-  [
-    /(\bme|\bnous|\bm'|\bmon (adresse|e?-?mail)) ?(retirer|enlever|supprimer|effacer|rayer|oter) d(e|u|es)\b/,
-    0.9,
-  ],
-  [/\bne (\w+ ){0,2}plus (\w+ ){0,3}(recevoir|contact|ecrire|envoyer|sollicit|demarch)/, 0.9],
-  [/\bne pas (me |nous )?(re)?(contacter|ecrire|envoyer|solliciter|demarcher)/, 0.9],
-  [/\b(cessez|arretez|stoppez|merci d'arreter) (de|vos|ces|les)\b/, 0.9],
-  [/\bne (m'|nous |me )?(ecrivez|contactez|envoyez|sollicitez) (plus|pas)\b/, 0.9],
-  [/\brgpd\b.{0,80}\b(supprim|effac|retir|oppos)|\b(supprim|effac|oppos)\w*\b.{0,80}\brgpd\b/, 0.9],
-  [/\b(abmelden|austragen|abbestellen|abmeldung)\b|\btragen sie (mich|uns|meine) .{0,40}\baus\b/, 0.95],
-  [/\bkeine (weiteren |weitere )?(e-?mails?|mails?|nachrichten|werbung|zuschriften)\b/, 0.9],
-  [
-    /\b(loschen|entfernen|streichen) sie ((bitte|umgehend|sofort|alle) ){0,2}(mich|uns|meine|unsere|diese)/,
-    0.9,
-  ],
-  [
-    /\b(nehmen|streichen|entfernen) .{0,20}\b(mich|uns) .{0,20}\baus (dem|ihrem|der|ihrer) \w*(verteiler|liste)/,
-    0.9,
-  ],
-  any(
-    0.9,
-    /\b(nicht (mehr|langer|weiter)) (\w+ ){0,3}(anschreiben|kontaktieren|schreiben|mailen|angeschrieben)/,
-  ),
-  any(
-    0.95,
-    /\b(dar(me|nos)|dame|denme|den|darse) (\w+ )?de baja\b/,
-    /\bdesuscrib/,
-    /\bcancelar (la |mi )?suscripcion/,
-  ),
-  any(
-    0.9,
-    /\bno (\w+ ){0,3}(enviar|envien|envie|mandar|manden|recibir|contactar|contacten|escriban)\w*( mas| correos)\b/,
-  ),
-  [/\bno (me|nos) (escrib|contact|envi|mand)\w+/, 0.85],
-  any(0.9, /\b(elimin|borr|quit)(ar|en|e|enme|eme)( \w+)? (mis|mi|nuestros|me|datos|de (la|su) lista)/),
-  any(0.95, /\b(cancella(mi|temi|rmi)|rimuov(imi|etemi|ermi)|toglietemi|disiscri)/),
-  any(
-    0.9,
-    /\b(cancellate|rimuovete|eliminate|cancellare|eliminare) (i miei|i nostri|il mio|la mia|miei|questo)/,
-  ),
-  any(
-    0.9,
-    /\bnon (\w+ ){0,3}(invi|mand|scriv|contatt|ricever)\w+( \w+){0,2} (piu|altre|mail|email)\b/,
-    /\bnon (scrivetemi|contattatemi|inviatemi|mandatemi)\b/,
-  ),
-  any(
-    0.9,
-    /\bleave (me|us) alone\b/,
-    /\blaissez[- ](moi|nous) tranquilles?\b/,
-    /\b(lassen sie|lasst|lass) (mich|uns) (\w+ )?in ruhe\b/,
-  ),
-]
-
-/** A message of hardly more than the word. */
-export const stopAlone = oneOf(
-  /^(gdpr|rgpd|dsgvo|arret|arretez|stopp|basta|(bitte )?loschen( sie)?)[^\w?]*$/,
-  /^(please |merci |bitte |por favor |per favore )?stop\W*(\w+\W*){0,1}$/,
-  /^(please )?(remove|unsub|baja|rimuovi)\W*(please|thanks|thank you|por favor|gracias|per favore|grazie)?\W*$/,
-)
-
 export const refusal: Phrase[] = [
   [new RegExp(distant), 0.9],
   [/^(no|nope|non|nein)\W*$/, 0.7],
@@ -226,7 +138,7 @@ export const interested: Phrase[] = [
   ),
   any(
     0.75,
-    /\b((pouvez|pourriez)-vous|merci de|n'hesitez pas a) (\w+ ){0,2}(envoyer|r?appeler|transmettre|proposer)/,
+    /\b((pouvez|pourriez)-vous|merci de|n'hesitez pas a) (?!ne )(\w+ ){0,2}(envoyer|r?appeler|transmettre|proposer)/,
     /\ben savoir plus\b/,
     /\brappelez[- ](moi|nous)\b/,
     /\benvoyez[- ](moi|nous) (\w+ ){0,3}(tarif|devis|prix|doc|plaquette|brochure|proposition|offre|info|catalogue)/,

@@ -1,5 +1,6 @@
 // Notices that a message did not arrive. RFC 3464 in RFC 6522, and the forms of servers that know neither.
 import { normalEmail } from '../../../kernel/email-address.ts'
+import { isDaemon, isReport } from './automatic.ts'
 import { fold, oneOf } from './fold.ts'
 import type { IncomingMail } from './parse-mail.ts'
 import { blocksOf, type Reported, reportedBy } from './returned.ts'
@@ -9,6 +10,8 @@ export type Bounce = Reported & {
   isFailed: boolean
   /** Whom it is about: as we wrote it, and where it ended. Empty: the words have to name our recipient. */
   recipients: string[]
+  /** Where it ended, when the report says so. */
+  ended: string | null
   status: string | null
   smtpCode: number | null
   diagnostic: string
@@ -17,7 +20,7 @@ export type Bounce = Reported & {
 }
 
 export function readBounce(mail: IncomingMail): Bounce | undefined {
-  const report = mail.parts.find(({ type }) => type === 'message/delivery-status')
+  const report = mail.parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type))
   return report ? fromReport(mail, report.content) : fromWords(mail)
 }
 
@@ -30,6 +33,7 @@ function fromReport(mail: IncomingMail, report: string): Bounce | undefined {
   return {
     isFailed: actionOf(block).startsWith('failed'),
     recipients: ['original-recipient', 'final-recipient'].flatMap((name) => addressOf(block.get(name))),
+    ended: addressOf(block.get('final-recipient'))[0] ?? null,
     status: /[245]\.\d{1,3}\.\d{1,3}/.exec(block.get('status') ?? '')?.[0] ?? null,
     smtpCode: codeIn(diagnostic),
     diagnostic: diagnostic.slice(0, 1_000),
@@ -48,7 +52,6 @@ const codeIn = (text: string) => {
   return found ? Number(found) : null
 }
 
-const daemons = /^(mailer-daemon|postmaster|mail-daemon|mailerdaemon|mdaemon)@/
 const subjects = oneOf(
   /undeliver|delivery (status|failure|has failed)|returned mail|failure notice|rejected/,
   /mail delivery (failed|system)|non remis|nicht zugestellt|unzustellbar/,
@@ -58,22 +61,22 @@ const lateWords =
   /\bdelayed\b|will be retried|still being retried|will keep trying|no need to (do anything|resend)/i
 
 /** By its header alone: worth being read whole. */
-export function mayBeReport({ from, headers }: IncomingMail): boolean {
-  const isReport = /multipart\/report/i.test(headers.get('content-type') ?? '')
-  return isReport || daemons.test(from ?? '') || headers.get('return-path') === '<>'
+export function mayBeReport(mail: IncomingMail): boolean {
+  const { headers } = mail
+  return isReport(headers) || isDaemon(mail) || headers.get('return-path') === '<>'
 }
 
 /** A hint only: it has to name a message of ours, its recipient and a code to count. */
 function fromWords(mail: IncomingMail): Bounce | undefined {
-  const isNobody = mail.headers.get('return-path') === '<>'
-  const isDaemon = daemons.test(mail.from ?? '') || isNobody
-  if (!isDaemon || !subjects.test(fold(mail.subject))) return undefined
+  const isOfServer = isDaemon(mail) || mail.headers.get('return-path') === '<>'
+  if (!isOfServer || !subjects.test(fold(mail.subject))) return undefined
   const words = [mail.text, ...mail.parts.map(({ content }) => content)].join('\n')
   const line = words.split('\n').find((each) => codeIn(each) !== null || statusIn(each) !== null) ?? ''
   const [status, smtpCode] = [statusIn(line), codeIn(line)]
   return {
     isFailed: (status !== null || smtpCode !== null) && !lateWords.test(mail.subject + words.slice(0, 2_000)),
     recipients: [],
+    ended: null,
     status,
     smtpCode,
     diagnostic: line.trim().slice(0, 1_000),

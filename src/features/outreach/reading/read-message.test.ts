@@ -56,6 +56,35 @@ describe('a machine is known by its headers', () => {
     })
 })
 
+describe('what no person wrote, though no header says so', () => {
+  const receipt = [
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'Your message was deleted without being read. You do not need to resend it.',
+    '--b',
+    'Content-Type: message/disposition-notification',
+    '',
+    'Disposition: manual-action/MDN-sent-manually; deleted',
+    '--b--',
+  ].join('\r\n')
+  const type = 'Content-Type: multipart/report; report-type=disposition-notification; boundary="b"'
+  test('a receipt', async () => {
+    const { reading } = await read([from, 'Subject: Not read: Hello', type], receipt)
+    assert.ok(reading.kind === 'automatic' && reading.verdict.classification === null)
+  })
+  test('a warning of a server', async () => {
+    const given = ['From: MAILER-DAEMON@mx.example.org', 'Subject: Warning: could not send message']
+    const { reading } = await read(given, 'YOU DO NOT NEED TO RESEND YOUR MESSAGE')
+    assert.ok(reading.kind === 'automatic' && reading.verdict.classification === null)
+  })
+  test('an absence in a language of which only the subject is known', async () => {
+    const given = [from, 'Subject: Automatisch antwoord: Hello', 'Auto-Submitted: auto-replied']
+    const { reading } = await read(given, 'Ik ben er niet.')
+    assert.ok(reading.kind === 'automatic' && reading.verdict.classification === 'absence')
+  })
+})
+
 test('a machine that tells of a departure', async () => {
   const { reading } = await read(
     [from, 'Subject: Automatic reply', 'Auto-Submitted: auto-replied'],
@@ -88,6 +117,7 @@ describe('a report', () => {
       {
         isFailed: true,
         recipients: ['gone@example.org'],
+        ended: 'gone@example.org',
         status: '5.1.1',
         smtpCode: 550,
         diagnostic: '550 5.1.1 <gone@example.org>: user unknown',
@@ -108,6 +138,17 @@ describe('a report', () => {
       }),
     )
     assert.equal(bounce.isFailed, false)
+  })
+
+  test('in the form for addresses of any script is read as well', async () => {
+    const raw = report({ recipient: 'gone@example.org', original: '<m1@a.example>' })
+      .replace('message/delivery-status', 'message/global-delivery-status')
+      .replace('text/rfc822-headers', 'message/global-headers')
+    const { isFailed, recipients, status, originals } = await bounceOf(raw)
+    assert.deepEqual(
+      [isFailed, recipients, status, originals],
+      [true, ['gone@example.org'], '5.1.1', ['<m1@a.example>']],
+    )
   })
 
   test('of an old server is read from its words', async () => {

@@ -21,6 +21,7 @@ const returned = new Set([
   'text/rfc822-headers',
   'message/rfc822-headers',
   'message/global',
+  'message/global-headers',
 ])
 
 const idsInHead = (text: string) =>

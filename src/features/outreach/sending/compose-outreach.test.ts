@@ -23,6 +23,14 @@ test('the footer stands before the last end of the body, or at the end', () => {
   assert.match(withHtml('<p>a') ?? '', /^<p>a<p .*<\/p>$/)
 })
 
+test('what stands in a comment is neither a link to leave by nor the end of the body', () => {
+  const html = withHtml('<body><p>a <!-- https://x.example/u --></body><!-- </body> -->') ?? ''
+  assert.match(
+    html,
+    /<p style.*Street 1<br><a href="https:\/\/x\.example\/u">.*<\/p><\/body><!-- <\/body> -->$/,
+  )
+})
+
 test('of a body that ends many times it is found in no time', async () => {
   const html = '</body>'.repeat(50_000)
   const took = await quickest(1_500, () => withHtml(html))

@@ -5,6 +5,7 @@ import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsu
 import { composeMail } from '../../messages/mime/compose.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { escapeHtml } from '../../messages/templates/values.ts'
+import { beforeBodyEnd, withoutComments } from '../../messages/tracking/scan-html.ts'
 
 export type Identity = { company_name: string; postal_address: string }
 
@@ -86,9 +87,8 @@ function withTextFooter(text: string, mail: OutreachMail): string {
 }
 
 function withHtmlFooter(html: string, mail: OutreachMail): string {
-  const link = html.includes(mail.unsubscribeUrl) ? [] : [`<a href="${mail.unsubscribeUrl}">${leave}</a>`]
+  const isLinked = withoutComments(html).includes(mail.unsubscribeUrl)
+  const link = isLinked ? [] : [`<a href="${mail.unsubscribeUrl}">${leave}</a>`]
   const lines = [...footerLines(mail).map(escapeHtml), ...link].join('<br>')
-  const footer = `<p style="font-size:12px;color:#666">${lines}</p>`
-  const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1
-  return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end)
+  return beforeBodyEnd(html, `<p style="font-size:12px;color:#666">${lines}</p>`)
 }

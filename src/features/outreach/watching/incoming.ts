@@ -41,7 +41,8 @@ export function replyOf(
 }
 
 /** The same in every folder; where there is no identifier, by what it says. */
-export function fingerprintOf({ messageId, headers, from, subject, text }: IncomingMail): Buffer {
-  const named = messageId ?? JSON.stringify([headers.get('date'), from, subject, text])
+export function fingerprintOf({ messageId, headers, from, subject, text, parts }: IncomingMail): Buffer {
+  const said = [headers.get('date'), from, subject, text, ...parts.map(({ content }) => content)]
+  const named = messageId ?? JSON.stringify(said)
   return hash('sha256', named, 'buffer')
 }

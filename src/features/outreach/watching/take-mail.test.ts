@@ -74,6 +74,36 @@ test('what is reported about a message is among its events, once', async () => {
   }
 })
 
+test('who is behind an address may be dead without it; the same name within a company is the same', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const written = await Promise.all([1, 2, 3].map(() => outreach.writeTo(mailbox)))
+  const behind = ['member@team.example', `${written[1]?.email.split('@')[0]}@within.team.example`, undefined]
+  for (const [at, { email, messageId }] of written.entries()) {
+    const of = { recipient: behind[at] ?? email, originalRecipient: email }
+    // Some servers give their reports no identifier, and send several within a second.
+    const raw = report({ ...of, original: messageId, diagnostic: '550 5.1.1 gone' })
+    await takeRaw(mailbox, raw.replace(/Message-ID: .*\.report>\r\n/, ''))
+  }
+  const reasons = await Promise.all(written.map(({ email }) => outreach.suppressed(app.accountId, email)))
+  assert.deepEqual(reasons, [undefined, 'hard_bounce', 'hard_bounce'])
+  for (const one of written) assert.equal((await outreach.enrolment(one)).state, 'stopped')
+})
+
+test('an answer counts though its sender cannot be read; what a server writes does not', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const [odd, bare, served] = await Promise.all([1, 2, 3].map(() => outreach.writeTo(mailbox)))
+  assert.ok(odd && bare && served)
+  const tell = (to: Written, from: string, text: string) =>
+    takeRaw(mailbox, `From: ${from}\r\nIn-Reply-To: ${to.messageId}\r\nSubject: Re: A\r\n\r\n${text}`)
+  await tell(odd, `Weber, Ann <${odd.email}>`, 'STOP')
+  await tell(bare, 'Ann <ann..@phone.example>', 'STOP')
+  await tell(served, 'Mail Delivery Subsystem <MAILER-DAEMON>', 'You need to stop emailing them.')
+  for (const { email } of [odd, bare])
+    assert.equal(await outreach.suppressed(app.accountId, email), 'unsubscribe')
+  assert.equal(await outreach.suppressed(app.accountId, served.email), undefined)
+  assert.equal((await outreach.enrolment(served)).state, 'active')
+})
+
 test('whoever asks to be left alone is unsubscribed as a contact, too', async () => {
   const written = await outreach.writeTo(await outreach.makeMailbox())
   await app.call('POST', '/v3/contacts', { body: { email: written.email } })

@@ -17,11 +17,20 @@ export async function takeMail(db: Db, incoming: Incoming): Promise<boolean> {
   if (reading.kind === 'complaint') return takeComplaint(db, incoming, reading.complaint)
   if (reading.kind === 'bounce') return takeBounce(db, incoming, reading.bounce)
   // A copy of what the owner wrote themselves.
-  if (mail.from === null || mail.from === mailboxEmail) return false
+  if (mail.from === mailboxEmail) return false
   const match = await matchThread(db, incoming, mail)
   if (!match) return false
+  if (mail.from !== null) return takeAnswer(db, incoming, match, reading)
+  if (reading.kind === 'automatic') return false
+  // It names our message, so whoever was written to has it: nobody who answered is written to again.
+  return takeAnswer(db, { ...incoming, mail: { ...mail, from: match.recipient } }, match, reading)
+}
+
+type Answered = Extract<Reading, { kind: 'automatic' | 'reply' }>
+
+async function takeAnswer(db: Db, incoming: Incoming, match: Match, reading: Answered): Promise<boolean> {
   const owners = await findInboxOwners(db, incoming)
-  if (owners.some(({ email }) => email === mail.from)) return false
+  if (owners.some(({ email }) => email === incoming.mail.from)) return false
   // Where addresses share an inbox any of them may read it; it is told to the one that wrote.
   const mailboxId = owners.some(({ id }) => id === match.mailboxId) ? match.mailboxId : incoming.mailboxId
   const reason = `${reading.verdict.reason}; ${says[match.how]}`

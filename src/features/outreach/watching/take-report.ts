@@ -26,9 +26,7 @@ export async function takeBounce(db: Db, incoming: Incoming, bounce: Bounce): Pr
   const match = { sequenceId: message.sequence_id, prospectId: message.prospect_id }
   const row = { ...replyOf(incoming, match), ...unsaid, ...told, kind: 'bounce' as const }
   if ((await insertReply(db, row)) === undefined) return false
-  // A forwarded message fails elsewhere: the address that we wrote to is not the dead one.
-  const isIt = bounce.recipients.length === 0 || bounce.recipients.includes(message.recipient)
-  const isDead = verdict.suppresses && isIt
+  const isDead = verdict.suppresses && isAbout(bounce, message.recipient)
   await followBounce(db, incoming, message, {
     error: bounce.diagnostic || verdict.reason,
     event: bounceEvent(said, { ...verdict, bounceType: isDead ? 'hard' : 'soft' }, at),
@@ -37,6 +35,15 @@ export async function takeBounce(db: Db, incoming: Incoming, bounce: Bounce): Pr
   if (message.state !== 'bounced') await recordBounce(db, { accountId, mailboxId: message.mailbox_id }, at)
   return true
 }
+
+/** A message that was forwarded, or sent on to several, fails elsewhere: whom we wrote to is not the dead one. */
+function isAbout({ recipients, ended }: Bounce, recipient: string): boolean {
+  if (recipients.length > 0 && !recipients.includes(recipient)) return false
+  // The same name under another domain is how a company calls the same mailbox within.
+  return ended === null || nameOf(ended) === nameOf(recipient)
+}
+
+const nameOf = (email: string) => email.slice(0, email.lastIndexOf('@'))
 
 type Failed = { error: string; event: OutreachEvent; isDead: boolean }
 
