@@ -4,6 +4,7 @@ import { makeApp, type Reply } from '../../test/app.ts'
 import { createActs, writeAct } from '../../test/make-operation.ts'
 import { int, row } from '../kernel/row.ts'
 import { sql } from '../kernel/sql.ts'
+import { deleteExpiredIdempotencyKeys } from './queries.ts'
 
 let during = async () => {}
 let now = () => new Date()
@@ -127,4 +128,21 @@ test('after 24 hours a key is free again', async () => {
   now = () => new Date()
   assert.equal(reply.headers.get('idempotency-replayed'), null)
   assert.equal(await countActs('old'), 2)
+})
+
+test('keys that are over go in portions, all others stay', async () => {
+  const { db } = app.pools
+  const { accountId } = await app.makeAccount()
+  await db.run(sql`
+    insert into idempotency_keys (account_id, operation, key, fingerprint, status, reply, expires_at)
+    select ${accountId}, 'email.send', n::text, '', 202, '{}', make_timestamptz(2020, 1, 1, 0, 0, n % 2)
+      from generate_series(1, 9) n`)
+  const before = new Date('2020-01-01T00:00:00Z')
+  const forget = () => deleteExpiredIdempotencyKeys(db, { before, limit: 3 })
+  assert.deepEqual([await forget(), await forget(), await forget()], [3, 1, 0])
+  const { n } = await db.one(
+    row<{ n: number }>({ n: int }),
+    sql`select count(*)::int as n from idempotency_keys where account_id = ${accountId}`,
+  )
+  assert.equal(n, 5)
 })

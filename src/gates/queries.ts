@@ -20,7 +20,8 @@ const Rate = row<RateRow>({ account_id: text, operation: text, granted: int, use
 /**
  * Takes what is left of each sliding minute, in one statement. The row lock makes it exact across processes;
  * rows are taken in key order so that two batches cannot wait for each other. The clock is the database's,
- * because the processes' clocks may differ. The sixty buckets are looked at only when a new second has begun.
+ * because the processes' clocks may differ. The sixty buckets are looked at only when a new second has begun, and say
+ * nothing where that clock has been set back past them.
  */
 export function takeRates(db: Db, asks: RateAsk[]) {
   const column = <K extends keyof RateAsk>(name: K) => asks.map((ask) => ask[name])
@@ -39,19 +40,20 @@ export function takeRates(db: Db, asks: RateAsk[]) {
        set (second, wanted, allowed, granted, used, oldest, buckets) = (
              select s.second, excluded.wanted, excluded.allowed, g.granted, s.used + g.granted, s.oldest,
                     s.buckets[1:${windowSeconds - 1}] || s.buckets[${windowSeconds}] + g.granted
-               from (select w.second, w.used, w.oldest, w.buckets
-                      where excluded.second <= w.second
-                      union all
-                     select excluded.second, k.used, k.oldest, p.kept
-                       from (select w.buckets[1 + least(excluded.second - w.second, ${windowSeconds})::int
-                                              :${windowSeconds}]
-                                    || array_fill(0, array[least(excluded.second - w.second,
-                                                                 ${windowSeconds})::int]) as kept) p
-                      cross join lateral (
-                            select sum(b)::int as used,
-                                   coalesce(min(n) filter (where b > 0), ${windowSeconds})::smallint as oldest
-                              from unnest(p.kept) with ordinality as u (b, n)) k
-                      where excluded.second > w.second) s
+               from (select case when excluded.second < w.second - ${windowSeconds} then ${windowSeconds}
+                                 else least(excluded.second - w.second, ${windowSeconds})::int end as gone) t
+              cross join lateral (
+                    select w.second, w.used, w.oldest, w.buckets
+                     where t.gone <= 0
+                     union all
+                    select excluded.second, k.used, k.oldest, p.kept
+                      from (select w.buckets[1 + t.gone:${windowSeconds}]
+                                   || array_fill(0, array[t.gone]) as kept) p
+                     cross join lateral (
+                           select sum(b)::int as used,
+                                  coalesce(min(n) filter (where b > 0), ${windowSeconds})::smallint as oldest
+                             from unnest(p.kept) with ordinality as u (b, n)) k
+                     where t.gone > 0) s
               cross join lateral (select least(excluded.wanted,
                                                greatest(excluded.allowed - s.used, 0))::int as granted) g)
     returning account_id, operation, granted, used, oldest`,
@@ -131,8 +133,14 @@ export function rememberReplies(db: Db, replies: Remember[]) {
            expires_at = excluded.expires_at`)
 }
 
-export function deleteExpiredIdempotencyKeys(db: Db, now: Date) {
+export function deleteExpiredIdempotencyKeys(db: Db, { before, limit }: { before: Date; limit: number }) {
   return db.run(sql`
     -- all accounts: housekeeping
-    delete from idempotency_keys where expires_at <= ${now}`)
+    delete from idempotency_keys
+     where ctid = any(array(select ctid
+                              from idempotency_keys
+                             where expires_at <= ${before}
+                             order by expires_at
+                             limit ${limit}
+                               for update skip locked))`)
 }

@@ -57,6 +57,19 @@ test('the window slides: what is a minute old makes room, what is younger does n
   assert.equal((await take(turn)).remaining, 9)
 })
 
+test('a clock that is set back by more than the window does not keep what was counted before', async () => {
+  const take = turnTaker(app.pools.quick)
+  const turn = { accountId: app.accountId, operation: 'set back', allowed: 10 }
+  for (let i = 0; i < 10; i++) await take(turn)
+  const setBack = (seconds: number) =>
+    app.pools.db.run(sql`update rate_windows set second = second + ${seconds} where operation = 'set back'`)
+  await setBack(50)
+  assert.equal((await take(turn)).granted, false)
+  await setBack(3_600)
+  for (let i = 0; i < 10; i++) assert.equal((await take(turn)).granted, true)
+  assert.equal((await take(turn)).granted, false)
+})
+
 test('operations and accounts are counted apart', async () => {
   const [one, other] = [await app.makeAccount(), await app.makeAccount()]
   await upsertLimit(app.pools.db, one.accountId, 'usage.get', 1)

@@ -51,21 +51,7 @@ export const jobsFor = ({
   auditDays = 0,
   files = filesThrough(openGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
-  {
-    name: 'gates.forget',
-    everySeconds: 600,
-    run: async (db, at) => {
-      await deleteExpiredIdempotencyKeys(db, at)
-      await deleteIdleRates(db)
-    },
-  },
-  {
-    name: 'feedback.forget',
-    everySeconds: 3_600,
-    run: async (db, at) => {
-      await deleteOldFeedback(db, new Date(at.getTime() - feedbackKeptMs))
-    },
-  },
+  ...forgetting,
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
   ...accountJobs,
   ...auditJobs(auditDays),
@@ -81,6 +67,37 @@ export const jobsFor = ({
   ...campaignJobs({ log, now, wake, ...attaching(files) }),
   ...(domains ? [domainJob(domains)] : []),
   ...webhookJobs,
+]
+
+// After a long stop everything may be due at once: more than one statement has time for.
+const portion = 5_000
+
+const forgetting: Job[] = [
+  {
+    name: 'gates.forget',
+    everySeconds: 600,
+    run: async (db) => {
+      await deleteIdleRates(db)
+    },
+  },
+  {
+    name: 'idempotency.forget',
+    everySeconds: 600,
+    claimsItsOwn: true,
+    run: async (db, before, stopping) => {
+      const due = { before, limit: portion }
+      while (!stopping.aborted && (await deleteExpiredIdempotencyKeys(db, due)) >= portion);
+    },
+  },
+  {
+    name: 'feedback.forget',
+    everySeconds: 3_600,
+    claimsItsOwn: true,
+    run: async (db, at, stopping) => {
+      const due = { before: new Date(at.getTime() - feedbackKeptMs), limit: portion }
+      while (!stopping.aborted && (await deleteOldFeedback(db, due)) >= portion);
+    },
+  },
 ]
 
 /** What is asked of the upstream after somebody changed it here. */

@@ -14,8 +14,15 @@ export async function rememberFeedback(
   return inserted > 0
 }
 
-export function deleteOldFeedback(db: Db, before: Date) {
-  return db.run(sql`delete from feedback_seen where seen_at < ${before}`)
+export function deleteOldFeedback(db: Db, { before, limit }: { before: Date; limit: number }) {
+  return db.run(sql`
+    delete from feedback_seen
+     where ctid = any(array(select ctid
+                              from feedback_seen
+                             where seen_at < ${before}
+                             order by seen_at
+                             limit ${limit}
+                               for update skip locked))`)
 }
 
 export type FeedbackTarget = {

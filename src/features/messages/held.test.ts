@@ -208,6 +208,16 @@ describe('the next try', () => {
     assert.equal(tried(24 * hours, { attempts: 12 }), undefined)
   })
 
+  test('is made for a day also of a message that was kept from leaving for days', () => {
+    about(1, waits(72 * hours, { attempts: 1 }))
+    about(120, waits(72 * hours, { attempts: 6 }))
+    about(240, waits(72 * hours, { attempts: 11 }))
+    assert.equal(tried(72 * hours, { attempts: 12 }), undefined)
+    about(2, waits(72 * hours, { attempts: 1, factor: 2 }))
+    assert.notEqual(tried(72 * hours, { attempts: 11, factor: 2 }), undefined)
+    assert.equal(tried(72 * hours, { attempts: 12, factor: 2 }), undefined)
+  })
+
   test('is given up after as many tries where waits are shortened', () => {
     const tries = (factor: number) => {
       const next = (attempts: number) => tried(0, { attempts, factor })

@@ -55,8 +55,12 @@ export function nextTry({
   factor,
 }: Tried): NextTry | undefined {
   const isForSomebody = askedMs >= holdAfterMs
-  const isShortened = factor < 1 && !isTransport && !isForSomebody
-  const age = Math.max(now.getTime() - dueFrom.getTime(), isShortened ? usualAgeMs(attempts) : 0)
+  const isRecipients = !isTransport && !isForSomebody
+  const isShortened = factor < 1 && isRecipients
+  const passed = now.getTime() - dueFrom.getTime()
+  // A time in which nobody tried, because the service stood still or the upstream was away, is no refusal.
+  const triedFor = usualAgeMs(attempts) * Math.max(1, factor)
+  const age = isShortened ? triedFor : isRecipients ? Math.min(passed, triedFor) : passed
   const isHeld = isForSomebody || (isTransport && age > giveUpAfterMs)
   const wait = Math.max(isTransport ? briefWaitMs : usualWaitMs(attempts), askedMs)
   // A tenth of jitter keeps messages deferred together from coming back together.
@@ -70,7 +74,7 @@ export function nextTry({
 const usualWaitMs = (attempts: number) =>
   (retryMinutes[Math.min(attempts, retryMinutes.length) - 1] ?? 240) * 60_000
 
-/** How old a message is at this try when no wait is shortened. */
+/** How old a message is at this try when it waits for nothing else, and no wait is shortened. */
 function usualAgeMs(attempts: number): number {
   let age = 0
   for (let each = 1; each < attempts; each++) age += usualWaitMs(each)

@@ -165,7 +165,11 @@ describe('the word of the upstream', () => {
 
 test('envelopes are remembered for a while only', async () => {
   await tell()
-  assert.ok((await deleteOldFeedback(db, new Date(Date.now() + 1_000))) > 0)
+  await tell()
+  const before = new Date(Date.now() + 1_000)
+  assert.equal(await deleteOldFeedback(db, { before, limit: 1 }), 1)
+  assert.ok((await deleteOldFeedback(db, { before, limit: 1_000 })) > 0)
+  assert.equal(await deleteOldFeedback(db, { before, limit: 1_000 }), 0)
 })
 
 test('marketing mail never goes to an upstream that forbids it', async () => {

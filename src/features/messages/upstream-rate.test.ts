@@ -4,6 +4,7 @@ import { makeApp } from '../../../test/app.ts'
 import type { Db } from '../../kernel/db.ts'
 import { silentLog } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
+import { sql } from '../../kernel/sql.ts'
 import { within } from '../../kernel/within.ts'
 import { openPace } from './upstream-rate.ts'
 
@@ -70,4 +71,16 @@ test('who is left without a slot when it stops is told as well', async () => {
   const never = () => new Error('nobody was told')
   const rest = await Promise.all(turns.slice(1).map((turn) => within(20_000, turn, never)))
   assert.equal(rest.at(-1), 'stopped')
+})
+
+test('slots that were taken by a clock that has been set back since keep nobody waiting', async () => {
+  const pace = openPace({ db, log: silentLog, transport: upstream('set back', 100) })
+  const ahead = sql`insert into upstream_rates (upstream, free_at) values ('set back', now() + interval '1 hour')`
+  await db.run(ahead)
+  const turn = within(
+    5_000,
+    pace.turn(() => false),
+    () => new Error('it waits for the old time'),
+  )
+  assert.equal(await turn.finally(() => pace.stop()), 'go')
 })
