@@ -52,6 +52,8 @@ export type Transport = {
   identity?(domain: string): Promise<Identity>
   /** Gives a sending domain up; one that is not there is fine. */
   removeIdentity?(domain: string): Promise<void>
+  /** The process is about to stop: what has not begun comes back at once, deferred by the transport. */
+  letGo?(): void
   close(): Promise<void>
 }
 

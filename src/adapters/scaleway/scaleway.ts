@@ -30,6 +30,7 @@ export function openScalewayTransport(options: ScalewayOptions): Transport {
     unsuppress: (address) => unblock(reached.api, options.projectId, address),
     identity: (domain) => readIdentity(reached.api, options.projectId, domain),
     removeIdentity: (domain) => removeIdentity(reached.api, options.projectId, domain),
+    letGo: () => options.smtp?.letGo?.(),
     close: async () => options.smtp?.close(),
   }
 }

@@ -19,6 +19,8 @@ export type Job = {
 export type Desk = {
   /** The next message for this connection, if there is one and the connection may carry it. */
   take(session: Session): Job | undefined
+  /** False when the process is about to stop. */
+  mayBeginText(): boolean
   /** For another connection to carry. */
   giveBack(job: Job, said: Said): void
   /** The server has answered for a message. */
@@ -40,9 +42,17 @@ export async function carry(session: Session, desk: Desk): Promise<void> {
     const { job } = begun
     const refusal = await begun.refusal
     if (refusal) conclude(session, desk, { job, ...refusal, mayBeThere: false })
+    else if (!desk.mayBeginText()) return leave(session, desk, job)
     const next: Begun | undefined = refusal ? undefined : await carryBody(session, desk, job)
     begun = next ?? begin(session, desk)
   }
+}
+
+/** Only its envelope is there: without a text the server forgets it. */
+function leave({ channel }: Session, desk: Desk, job: Job): void {
+  const said = unanswered('the sender is shutting down')
+  channel.abandon(said)
+  desk.giveBack(job, said)
 }
 
 function begin(session: Session, desk: Desk): Begun | undefined {

@@ -191,3 +191,21 @@ test('closing gives up connections that are still being made', async (t) => {
     await server.when(() => server.peers[0]?.socket.destroyed ?? false)
   }
 })
+
+test('what a slow server has only the envelope of comes back when it is told to let go', async (t) => {
+  const texts: string[] = []
+  const slowly: Habits['onText'] = ({ to }, { socket }) => {
+    texts.push(to)
+    setTimeout(() => socket.write('250 2.0.0 taken\r\n'), 1_500)
+    return ''
+  }
+  const server = await serve(t, { offers, onText: slowly })
+  const transport = openSmtpTransport({ url: `${server.url}?connections=1` })
+  const sending = Promise.all(many(4).map(transport.send))
+  await server.when(() => texts.length > 0)
+  transport.letGo?.()
+  const outcomes = await sending
+  assert.deepEqual(kinds(outcomes), ['accepted', 'deferred', 'deferred', 'deferred'])
+  assert.equal(texts.length, 1)
+  await transport.close()
+})

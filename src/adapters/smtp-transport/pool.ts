@@ -12,7 +12,10 @@ export type Pool = { add(job: Job): void; close(): Promise<void> }
 
 // Longer than this a message does not wait for the server to come back: its sender has better means.
 const patienceMs = 1000
-const closingMs = 5000
+// A server may take seconds for a message, and whoever stops the process about ten.
+const closingMs = 7000
+// What has only its envelope there is not begun after this: a slow server would be left in the middle of it.
+const beginningMs = 1000
 const shuttingDown = unanswered('the sender is shutting down')
 
 type State = {
@@ -26,6 +29,8 @@ type State = {
   backoff: Backoff
   blame: Blame
   stop: AbortController
+  /** By performance.now(). */
+  closedAt: number
   willGrow: boolean
   retry: NodeJS.Timeout | undefined
   /** Hears when the last place is free. */
@@ -43,6 +48,7 @@ export function openPool(server: Server): Pool {
     backoff: openBackoff(),
     blame: openBlame(),
     stop: new AbortController(),
+    closedAt: Number.POSITIVE_INFINITY,
     willGrow: false,
     retry: undefined,
     emptied: () => {},
@@ -134,6 +140,7 @@ function deskOf(pool: State): Desk {
   return {
     blame,
     take: (session) => (session.begun < server.messages ? waiting.shift() : undefined),
+    mayBeginText: () => performance.now() - pool.closedAt < beginningMs,
     giveBack(job, said) {
       if (isClosing(pool)) return job.settle(deferredByTransport(said))
       job.retried = true
@@ -178,6 +185,7 @@ async function close(pool: State) {
   const empty = new Promise<void>((resolve) => {
     pool.emptied = resolve
   })
+  pool.closedAt = performance.now()
   pool.stop.abort()
   clearTimeout(pool.retry)
   deferAll(pool, shuttingDown)

@@ -26,6 +26,10 @@ export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptio
   const server: Server = { ...parseSmtpUrl(url), ...(ca ? { ca } : {}), connectMs, replyMs, idleMs }
   const pool = openPool(server)
   let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= pool.close()
+    return closing
+  }
   return {
     kind: 'smtp',
     signs: false,
@@ -42,10 +46,10 @@ export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptio
       })
     },
     verify: () => verify(server),
-    close() {
-      closing ??= pool.close()
-      return closing
+    letGo() {
+      close()
     },
+    close,
   }
 }
 

@@ -59,6 +59,7 @@ export function startDelivery(needs: DeliveryNeeds): Delivery {
     async stop() {
       const stopped = running.map((lane) => lane.stop())
       pace?.stop()
+      needs.transport.letGo?.()
       await Promise.all(stopped)
     },
   }
@@ -96,9 +97,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const limit = await claimLimit(needs)
     const except = [...waiting, ...taken].map(({ id }) => id)
     const exceptAccounts = large.isFull() ? accountsWithEnough(waiting) : []
+    // From before the claim: the answer may have taken its time.
+    const leaseEnds = performance.now() + leaseSeconds * 1000
     const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except, exceptAccounts })
     const claims = new Map(claimed.map((one) => [one.message_id, one]))
-    const leaseEnds = performance.now() + leaseSeconds * 1000
     const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
     for (const due of found) {
       const { attempts = 1, since } = claims.get(due.id) ?? {}
@@ -188,9 +190,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function send(due: Due): Promise<void> {
     const raw = await composed.take(due)
-    const outcome = await handOver(needs, due, raw)
+    const outcome = isStopping ? undefined : await handOver(needs, due, raw)
+    // It has not begun: another process need not wait for the lease.
+    if (!outcome || (isStopping && isPutOff(outcome))) return void late.push(due)
     if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
-    if (outcome.kind === 'deferred' && outcome.fault === 'transport') await ease(outcome.retryAfterMs)
+    if (isPutOff(outcome)) await ease(outcome.retryAfterMs)
     await record({ due, outcome, eventId: newUuid() })
   }
 
@@ -238,6 +242,11 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     },
   }
 }
+
+type PutOff = Extract<HandedOver['outcome'], { kind: 'deferred' }>
+
+const isPutOff = (outcome: HandedOver['outcome']): outcome is PutOff =>
+  outcome.kind === 'deferred' && outcome.fault === 'transport'
 
 /** Large ones that wait for each other let the others pass, and more of those be fetched. */
 const isLow = (waiting: Due[], ahead: number) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import type { Db } from '../../kernel/db.ts'
@@ -95,6 +96,62 @@ test('what another worker has by now is neither given back nor put off by the on
   await releaseClaims(db, [{ id: uuidOf(id), attempts: 2 }])
   assert.equal((await placeOf(id)).attempts, 1)
   await db.run(sql`delete from delivery_queue where message_id = ${uuidOf(id)}`)
+})
+
+test('what a worker that stops has not begun is free at once, and nothing is said of the upstream', async () => {
+  const [begun, behind] = [await send('begun@example.com'), await send('behind@example.com')]
+  let [letGo, answer] = [() => {}, () => {}]
+  const told = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const said = { smtpCode: null, enhancedCode: null, message: 'the sender is shutting down' }
+  const transport = upstream(async ({ recipient }) => {
+    if (recipient.startsWith('begun')) return answered.then(() => taken)
+    return told.then(() => ({ kind: 'deferred', fault: 'transport', ...said }))
+  })
+  const stop = deliverThrough({ db, transport: { ...transport, letGo } })
+  await until(async () => transport.asked.length === 2, 'both to be under way')
+  const stopped = stop()
+  await told
+  answer()
+  await stopped
+  await reaches(begun, 'sent')
+  const { attempts, due_at } = await placeOf(behind)
+  assert.deepEqual([attempts, due_at <= now()], [0, true])
+  const { body } = await app.call('GET', `/api/v1/messages/${behind}`)
+  assert.deepEqual([body.status, body.attempts, body.last_error], ['queued', 0, null])
+  await db.run(sql`delete from delivery_queue where message_id = ${uuidOf(behind)}`)
+})
+
+test('a claim whose answer comes late is as old as the question', async () => {
+  const id = await send('late-claim@example.com')
+  const transport = upstream(async () => taken)
+  let isFirst = true
+  const standing: Db = {
+    ...db,
+    // The process stands still while the answer to its claim is on its way.
+    many: async (shape, statement) => {
+      const rows = await db.many(shape, statement)
+      if (rows.length > 0 && isFirst) {
+        isFirst = false
+        await pause(1_500)
+      }
+      return rows
+    },
+  }
+  const stop = deliverThrough({ db: standing, transport, leaseSeconds: 1 })
+  await until(async () => !isFirst, 'the claim')
+  const other = upstream(async () => {
+    await pause(1_500)
+    return taken
+  })
+  const stopOther = deliverThrough({ db, transport: other, leaseSeconds: 1 })
+  await reaches(id, 'sent')
+  await Promise.all([stop(), stopOther()])
+  assert.deepEqual([transport.asked, other.asked], [[], ['late-claim@example.com']])
 })
 
 test('a renewal that comes late does not bring forward what was put off', async () => {

@@ -57,7 +57,7 @@ const perFetch = 200
 const fewTurns = 8
 const turnsAtOnce = { well: 100, inTrouble: 50 }
 // What is under way when the process is told to stop has this long.
-const graceMs = 4_000
+const graceMs = 7_000
 
 export function startWebhookDelivery(needs: WebhookDeliveryNeeds): WebhookDelivery {
   const lanes = [startLane(needs, false, turnsAtOnce.well), startLane(needs, true, turnsAtOnce.inTrouble)]
