@@ -62,6 +62,8 @@ test('a patient transaction waits long, and is rolled back at once when it has t
     assert.deepEqual(await tx.one(Setting, sql`select current_setting('statement_timeout') as value`), {
       value: '30min',
     })
+    const idle = sql`select current_setting('idle_in_transaction_session_timeout') as value`
+    assert.deepEqual(await tx.one(Setting, idle), { value: '10s' })
     setTimeout(() => stopping.abort(), 100)
     await tx.run(sql`select pg_sleep(60)`)
   }, stopping.signal)

@@ -151,9 +151,8 @@ type Transaction = Watching & {
 const patienceMs = 30 * 60_000
 
 async function patient<T>(tx: Db, work: (db: Db) => Promise<T>): Promise<T> {
-  await tx.run(sql`
-    select set_config('statement_timeout', ${String(patienceMs)}, true),
-           set_config('idle_in_transaction_session_timeout', ${String(patienceMs)}, true)`)
+  // Between its statements no longer than any other: a process that stands still holds locks that others wait for.
+  await tx.run(sql`select set_config('statement_timeout', ${String(patienceMs)}, true)`)
   return work(tx)
 }
 

@@ -204,6 +204,7 @@ export type Settled = {
 /** The transaction itself, or what it carries out with its commit. */
 export type Runs = { run(statement: Sql): Promise<unknown> }
 
+/** That it waits is said by whoever has it: another may be handing it over by now. */
 export function settleMessages(db: Runs, settled: Settled[]) {
   const column = <K extends keyof Settled>(name: K) => settled.map((one) => one[name])
   return db.run(sql`
@@ -219,10 +220,13 @@ export function settleMessages(db: Runs, settled: Settled[]) {
       from unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('at')}::timestamptz[],
                   ${column('attempts')}::int[],
                   ${settled.map(({ error }) => (error ? JSON.stringify(error) : null))}::jsonb[],
-                  ${column('upstreamId')}::text[], ${column('heldReason')}::text[], ${column('subject')}::text[])
-           as s (id, status, at, attempts, error, upstream_id, held_reason, subject)
+                  ${column('upstreamId')}::text[], ${column('heldReason')}::text[], ${column('subject')}::text[],
+                  ${column('claim')}::int[])
+           as s (id, status, at, attempts, error, upstream_id, held_reason, subject, claim)
      where m.id = s.id
-       and m.status in ('queued', 'held')`)
+       and m.status in ('queued', 'held')
+       and (s.status not in ('queued', 'held')
+            or s.claim = (select q.attempts from delivery_queue q where q.message_id = m.id))`)
 }
 
 export function leaveQueue(db: Runs, ids: string[]) {

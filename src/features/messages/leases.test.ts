@@ -93,6 +93,8 @@ test('what another worker has by now is neither given back nor put off by the on
     { due: { ...due, due_from: now() }, outcome, eventId: crypto.randomUUID() } as never,
   ])
   assert.deepEqual(await placeOf(id), held)
+  const { body } = await app.call('GET', `/api/v1/messages/${id}`)
+  assert.deepEqual([body.status, body.attempts, body.last_error], ['queued', 0, null])
   await releaseClaims(db, [{ id: uuidOf(id), attempts: 2 }])
   assert.equal((await placeOf(id)).attempts, 1)
   await db.run(sql`delete from delivery_queue where message_id = ${uuidOf(id)}`)

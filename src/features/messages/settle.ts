@@ -3,6 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import type { Outcome, Said } from '../../kernel/ports.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
+import type { Claim } from './claim-queries.ts'
 import type { Sheets } from './compose-message.ts'
 import {
   type AttachmentRow,
@@ -54,7 +55,7 @@ export type CampaignMail = {
   /** Stops the campaign of one that the upstream does not take. */
   forbid(due: DueRow, why: string): Promise<void>
   /** Takes those out of the queue whose campaign was interrupted, before anything else in the transaction. */
-  interrupt(tx: Db, messageIds: string[]): Promise<void>
+  interrupt(tx: Db, claims: Claim[]): Promise<void>
 }
 
 export type SettleNeeds = {
@@ -78,7 +79,7 @@ type Result = Settled & { event?: NewEvent; bounce?: ReturnType<typeof classifyR
 
 export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<undefined[]> {
   const at = needs.now()
-  const interrupted = all.flatMap(({ due, outcome }) => (outcome.kind === 'interrupted' ? due.id : []))
+  const interrupted = all.flatMap(({ due, outcome }) => (outcome.kind === 'interrupted' ? due : []))
   // Whoever locks several messages locks them in the order of their ids.
   const handedOver = all
     .filter(({ outcome }) => outcome.kind !== 'interrupted')

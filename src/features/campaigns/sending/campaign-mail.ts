@@ -81,9 +81,9 @@ export function campaignMail(needs: MailNeeds): CampaignMail {
       const said = `${why.charAt(0).toUpperCase()}${why.slice(1)}`
       await stop(needs.db, ref, `${said}. Then resume the campaign.`)
     },
-    async interrupt(tx, messageIds) {
-      await lockCampaignsOf(tx, messageIds)
-      await putAside(tx, messageIds, interruptedReason)
+    async interrupt(tx, claims) {
+      await lockCampaignsOf(tx, claims)
+      await putAside(tx, claims, interruptedReason)
     },
   }
 }

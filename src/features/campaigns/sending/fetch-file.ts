@@ -5,7 +5,7 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { fetchFile } from '../../transactional/attached-file.ts'
 import type { FetchAttachment } from '../../transactional/v3/attachments.ts'
 import { lockWaiting, type Ref, suspend } from './campaign-queries.ts'
-import { claimFile, deleteFile, keepFile, listLacking, tryFileAgain } from './file-queries.ts'
+import { claimFile, dropTry, keepFile, listLacking, type Try, tryFileAgain } from './file-queries.ts'
 import { tellInterrupted } from './tell-interrupted.ts'
 
 /** Without a way to fetch, a campaign with a file is interrupted. */
@@ -42,10 +42,11 @@ async function tryFile(needs: FileNeeds, ref: Ref & { url: string }, now: Date):
   const later = (ms: number) => new Date(now.getTime() + ms)
   const claimed = await claimFile(db, ref, url, { now, until: later(leaseMs) })
   if (!claimed) return
+  const tried = { url, tries: claimed.tries }
   const file = await fetchSmall(needs.fetchAttachment ?? fetchNothing, url)
   if (!(file instanceof Refusal)) await keepFile(db, ref, url, file)
-  else if (claimed.tries < mostTries) await tryFileAgain(db, ref, later(againMs))
-  else await db.transaction((tx) => giveUp(tx, ref, `${file.message}. ${mend}`, now))
+  else if (claimed.tries < mostTries) await tryFileAgain(db, ref, tried, later(againMs))
+  else await db.transaction((tx) => giveUp(tx, ref, { ...tried, reason: `${file.message}. ${mend}` }, now))
 }
 
 async function fetchSmall(fetch: FetchAttachment, url: string) {
@@ -60,10 +61,10 @@ async function fetchSmall(fetch: FetchAttachment, url: string) {
 }
 
 /** Whoever resumes the campaign begins anew. */
-async function giveUp(tx: Db, ref: Ref, reason: string, now: Date): Promise<void> {
+async function giveUp(tx: Db, ref: Ref, { reason, ...tried }: Try & { reason: string }, now: Date) {
   const campaign = await lockWaiting(tx, ref)
-  await deleteFile(tx, ref)
-  if (campaign?.in_force !== 'in_process') return
+  const isDropped = (await dropTry(tx, ref, tried)) > 0
+  if (!isDropped || campaign?.in_force !== 'in_process') return
   await suspend(tx, ref, reason)
   await tellInterrupted(tx, ref, reason, now)
 }

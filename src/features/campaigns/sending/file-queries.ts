@@ -57,9 +57,23 @@ export function keepFile(db: Db, { account_id, id }: Ref, url: string, file: Att
        and url = ${url}`)
 }
 
-export function tryFileAgain(db: Db, { account_id, id }: Ref, at: Date) {
+export type Try = { url: string; tries: number }
+
+// Unless somebody has it by now, or tries it again, or the campaign names another.
+const isStill = ({ url, tries }: Try) => sql`url = ${url} and tries = ${tries} and content is null`
+
+export function tryFileAgain(db: Db, { account_id, id }: Ref, tried: Try, at: Date) {
   return db.run(sql`
-    update campaign_files set leased_until = ${at} where account_id = ${account_id} and campaign_id = ${id}`)
+    update campaign_files
+       set leased_until = ${at}
+     where account_id = ${account_id}
+       and campaign_id = ${id}
+       and ${isStill(tried)}`)
+}
+
+export function dropTry(db: Db, { account_id, id }: Ref, tried: Try) {
+  return db.run(sql`
+    delete from campaign_files where account_id = ${account_id} and campaign_id = ${id} and ${isStill(tried)}`)
 }
 
 export function deleteFile(db: Db, { account_id, id }: Ref) {

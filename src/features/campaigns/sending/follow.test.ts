@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
-import { json, row } from '../../../kernel/row.ts'
+import { int, json, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { cancel, jobsOf, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
 import { people, stepsWith } from './fixtures/steps.ts'
+import { putAside } from './hand-over-queries.ts'
 
 const app = await makeApp()
 const { db } = app.pools
@@ -69,6 +70,29 @@ describe('following a move', () => {
     await resume(db, id)
     await run('follow', 'feed')
     assert.deepEqual([(await progress(db, id)).counts, await queued(id)], [{ queued: 3 }, 3])
+  })
+
+  test('what another worker has by now is not put aside, nor freed, by one that comes back late', async () => {
+    const id = await running(1)
+    const Place = row<{ id: string; attempts: number }>({ id: text, attempts: int })
+    const placeOf = () =>
+      db.one(
+        Place,
+        sql`
+        select q.message_id as id, q.attempts
+          from delivery_queue q join messages m on m.id = q.message_id where m.campaign_id = ${id}`,
+      )
+    await claim(id, 1)
+    const late = await placeOf()
+    await claim(id, 1)
+    const isUntouched = async () => {
+      await putAside(db, [late], 'interrupted')
+      assert.deepEqual(await placeOf(), { ...late, attempts: 2 })
+      assert.deepEqual((await progress(db, id)).counts, { queued: 1 })
+    }
+    await isUntouched()
+    await pause(db, id)
+    await isUntouched()
   })
 
   test('a cancellation ends what is queued or held, and the campaign is then left in peace', async () => {

@@ -121,6 +121,39 @@ describe('freezing', () => {
     assert.deepEqual([(await progress(db, id)).sum, asked], [2, 7])
   })
 
+  test('is not interrupted for a file that it does not name any more', async () => {
+    const me = await owner()
+    const recipients = { listIds: [await makeList(db, me, people(1))] }
+    const urls = ['https://files.example/old.pdf', 'https://files.example/new.pdf']
+    const id = await makeCampaign(db, me, { recipients, extras: { attachmentUrl: urls[0] } })
+    let minutes = 0
+    const now = () => new Date(Date.now() + minutes * 60_000)
+    const fetched = jobsOf(
+      db,
+      now,
+      () => {},
+      async () => Buffer.from('file'),
+    )
+    const steps = jobsOf(
+      db,
+      now,
+      () => {},
+      async () => {
+        if (minutes === 2) {
+          // While the last try is under way.
+          const extras = JSON.stringify({ attachmentUrl: urls[1] })
+          await db.run(sql`update campaigns set extras = ${extras} where id = ${id}`)
+          await fetched('attach')
+        }
+        throw new Error('it answered 404')
+      },
+    )
+    for (; minutes < 3; minutes++) await steps('attach')
+    await fetched('freeze')
+    const { status, sum } = await progress(db, id)
+    assert.deepEqual([status, sum], ['in_process', 1])
+  })
+
   test('counts against cap and quota; without room the campaign waits, and resume asks again', async () => {
     const me = await owner({ dailyCap: 3 })
     const list = await makeList(db, me, people(5))

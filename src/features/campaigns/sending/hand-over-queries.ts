@@ -2,6 +2,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import type { Claim } from '../../messages/claim-queries.ts'
 import type { CampaignContent } from '../render-campaign.ts'
 import type { Ref } from './campaign-queries.ts'
 
@@ -59,28 +60,30 @@ export function findContent(db: Db, { account_id, id }: Ref) {
 }
 
 /** Until the commit nobody moves the campaigns of these messages. */
-export function lockCampaignsOf(db: Db, messageIds: string[]) {
+export function lockCampaignsOf(db: Db, claims: Claim[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     select 1
       from campaigns
-     where id in (select campaign_id from messages where id = any(${messageIds}::uuid[]))
+     where id in (select campaign_id from messages where id = any(${claims.map(({ id }) => id)}::uuid[]))
      order by id
        for share`)
 }
 
 /**
  * Claimed, and not handed over because the campaign was interrupted. One whose campaign goes on by now stays in the
- * queue, as if it had not been claimed.
+ * queue, as if it had not been claimed. What somebody else has claimed since is theirs.
  */
-export function putAside(db: Db, messageIds: string[], reason: string) {
+export function putAside(db: Db, claims: Claim[], reason: string) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     with known as (
-      select m.id, c.in_force
-        from messages m
+      select m.id, c.in_force, g.attempts
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ attempts }) => attempts)}::int[])
+             as g (id, attempts)
+        join messages m on m.id = g.id
         left join campaigns c on c.account_id = m.account_id and c.id = m.campaign_id
-       where m.id = any(${messageIds}::uuid[])),
+       where g.attempts = coalesce((select attempts from delivery_queue where message_id = m.id), g.attempts)),
     aside as (
       update messages m
          set status = case when k.in_force = 'suspended' then 'held' else 'cancelled' end,
@@ -93,10 +96,12 @@ export function putAside(db: Db, messageIds: string[], reason: string) {
       delete from delivery_queue q
        using known k
        where q.message_id = k.id
+         and q.attempts = k.attempts
          and k.in_force is distinct from 'in_process')
     update delivery_queue q
        set due_at = clock_timestamp(), attempts = q.attempts - 1
       from known k
      where q.message_id = k.id
+       and q.attempts = k.attempts
        and k.in_force = 'in_process'`)
 }

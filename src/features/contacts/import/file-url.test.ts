@@ -128,6 +128,31 @@ describe('a file by its address', () => {
     assert.equal((await processOf(one, id)).status, 'completed')
   })
 
+  test('that somebody else has read since is not failed by who comes back after the lease', async () => {
+    const one = await account()
+    const id = await accepted(one, { fileUrl: `${base}/utf8.csv` })
+    let fail = () => {}
+    const failed = new Promise<void>((resolve) => {
+      fail = resolve
+    })
+    const fetchFile = async () => {
+      await failed
+      throw new Error('the connection broke')
+    }
+    const standing = fetchFiles({ ...needs, fetchFile, now: soon }, never)
+    while ((await processOf(one, id)).status === 'queued') await new Promise((done) => setTimeout(done, 10))
+    const later = new Date(Date.now() + 600_000)
+    const slowly = async (url: string) => {
+      fail()
+      await standing
+      return reaching.fetchFile(url)
+    }
+    await fetchFiles({ ...reaching, fetchFile: slowly, now: () => later }, never)
+    await workImports(reaching, later)
+    const process = await processOf(one, id)
+    assert.deepEqual([process.status, process.info.import.created], ['completed', 1])
+  })
+
   test('that takes long keeps nobody else waiting, and few places of all', async () => {
     const [slow, other] = [await account(), await account()]
     for (let i = 0; i < 12; i++) await accepted(slow, { fileUrl: `${base}/slow.csv` })

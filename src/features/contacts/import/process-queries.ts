@@ -140,14 +140,15 @@ export function leaseProcess(db: Db, { accountId, id }: ProcessRef, until: Date)
        and id = ${id}`)
 }
 
-/** Nothing when somebody else has stored its rows meanwhile. */
-export function holdUnread(db: Db, { accountId, id }: ProcessRef) {
+/** Nothing when the lease is somebody else's by now, or its rows are stored. */
+export function holdUnread(db: Db, { accountId, id }: ProcessRef, leasedUntil: Date) {
   return db.maybe(
     Id,
     sql`
     select id
       from processes
      where account_id = ${accountId} and id = ${id} and file_url is not null and status = 'processing'
+       and due_at = ${leasedUntil}
        for update`,
   )
 }
