@@ -11,7 +11,7 @@ import { lineOf, recordRefusal } from './audit.ts'
 import type { Gates } from './gates.ts'
 import { type Claim, fingerprintOf, readIdempotencyKey } from './idempotency.ts'
 import { pageDb } from './page-size.ts'
-import { prepared } from './prepare.ts'
+import { prepare } from './prepare.ts'
 import { asRefusal, refuseUndeclared, replyOf } from './reply.ts'
 import { type Found, type RawInput, refusalOf } from './validate.ts'
 
@@ -57,7 +57,7 @@ async function pass(
 
 function act(gates: Gates, asked: Pending): Promise<Performed | Refusal | undefined> {
   const { op, caller } = asked.admission
-  return prepared(gates, asked, async (pending) => {
+  return prepare(gates, asked, async (pending) => {
     if (op.runTogether) return gates.actTogether(op, pending)
     return gates.changesOf(caller).transaction(async (tx) => (await actAll(gates, op, tx, [pending]))[0])
   })

@@ -10,7 +10,7 @@ import type { RawInput } from './validate.ts'
 
 type Act<T> = (pending: Pending) => Promise<T>
 
-export async function prepared<T>(gates: Gates, pending: Pending, act: Act<T>): Promise<T> {
+export async function prepare<T>(gates: Gates, pending: Pending, act: Act<T>): Promise<T> {
   const { admission, claim } = pending
   if (!admission.op.prepare) return act(pending)
   if (!claim) return inTurn(gates, pending, act)

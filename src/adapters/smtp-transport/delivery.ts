@@ -1,7 +1,7 @@
 import type { Outcome, Said } from '../../kernel/ports.ts'
 import type { Blame } from './blame.ts'
 import type { Answer, Channel } from './channel.ts'
-import { deferredByTransport, outcomeOf, saidBy, tooLarge, unanswered } from './outcome.ts'
+import { deferredByTransport, outcomeOf, saidBy, shuttingDown, tooLarge, unanswered } from './outcome.ts'
 import type { Session } from './session.ts'
 
 /** A message on its way, for one recipient. */
@@ -50,9 +50,8 @@ export async function carry(session: Session, desk: Desk): Promise<void> {
 
 /** Only its envelope is there: without a text the server forgets it. */
 function leave({ channel }: Session, desk: Desk, job: Job): void {
-  const said = unanswered('the sender is shutting down')
-  channel.abandon(said)
-  desk.giveBack(job, said)
+  channel.abandon(shuttingDown)
+  desk.giveBack(job, shuttingDown)
 }
 
 function begin(session: Session, desk: Desk): Begun | undefined {

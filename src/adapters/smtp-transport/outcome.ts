@@ -16,6 +16,8 @@ export const unanswered = (message: string): Said => ({
   message: message.replace(/\s+/g, ' ').trim(),
 })
 
+export const shuttingDown = unanswered('the sender is shutting down')
+
 export type Failure = Error & { said: Said }
 
 /** Why no connection came about. */

@@ -5,7 +5,7 @@ import { type Backoff, openBackoff } from './backoff.ts'
 import { type Blame, openBlame } from './blame.ts'
 import type { Server } from './connect.ts'
 import { carry, type Desk, type Job } from './delivery.ts'
-import { deferredByTransport, saidOf, unanswered } from './outcome.ts'
+import { deferredByTransport, saidOf, shuttingDown } from './outcome.ts'
 import { openSession, quit, type Session } from './session.ts'
 
 export type Pool = { add(job: Job): void; close(): Promise<void> }
@@ -16,7 +16,6 @@ const patienceMs = 1000
 const closingMs = 7000
 // What has only its envelope there is not begun after this: a slow server would be left in the middle of it.
 const beginningMs = 1000
-const shuttingDown = unanswered('the sender is shutting down')
 
 type State = {
   server: Server

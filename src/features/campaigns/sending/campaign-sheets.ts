@@ -1,14 +1,12 @@
 // The bodies of a campaign, prepared once for all recipients where its templates allow that.
 import { htmlSheet, type Sheet, textSheet } from '../../messages/sheet.ts'
 import type { CompiledTemplate } from '../../messages/templates/compile.ts'
+import { leavingLinks, ownLinks } from '../../messages/templates/own-links.ts'
 import { withoutComments } from '../../messages/tracking/scan-html.ts'
 import type { CompiledCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
 
 export type CampaignSheets = { html: Sheet; text: Sheet }
-
-export const leavingLinks = new Set(['unsubscribe_url', 'unsubscribe', 'preferences_url', 'update_profile'])
-export const ownLinks = new Set([...leavingLinks, 'mirror'])
 
 /** Nothing where a body is made from another, gets a footer, or holds more than values. */
 export function campaignSheets({ html, text, utm }: CompiledCampaign): CampaignSheets | undefined {

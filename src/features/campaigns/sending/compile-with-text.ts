@@ -2,12 +2,12 @@
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { compileTemplate } from '../../messages/templates/compile.ts'
 import type { Names } from '../../messages/templates/old-names.ts'
+import { leavingLinks, ownLinks } from '../../messages/templates/own-links.ts'
 import { isLink } from '../../messages/tracking/rewrite.ts'
 import { beforeBodyEnd, scanTags, withoutComments } from '../../messages/tracking/scan-html.ts'
 import { automaticFooter, htmlSource } from '../campaign-source.ts'
 import { type CampaignContent, type CompiledCampaign, compileCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
-import { leavingLinks, ownLinks } from './campaign-sheets.ts'
 
 // Piece by piece: one expression for all of it would look through the rest of the text from each opening on.
 export function isMoreThanValues(html: string): boolean {

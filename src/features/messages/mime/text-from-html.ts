@@ -15,9 +15,10 @@ const image: FormatCallback = (element, _walk, builder) => {
   if (element.attribs.alt) builder.addInline(element.attribs.alt)
 }
 
-// They begin a line of their own in every browser; the library knows fewer.
+// They begin a line of their own in every browser; the library knows fewer. Most tables of a mail are layout: a row
+// becomes a line, its cells stand side by side.
 const blocks =
-  'address caption center dd details dl dt fieldset figcaption figure legend option summary'.split(' ')
+  'address caption center dd details dl dt fieldset figcaption figure legend option summary tr'.split(' ')
 
 const convert = compile({
   wordwrap: false,
@@ -27,8 +28,6 @@ const convert = compile({
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['[', ']'] } },
     { selector: 'img', format: 'altText' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    // Most tables of a mail are layout: a row becomes a line, its cells stand side by side.
-    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     { selector: 'td', format: 'cell' },
     { selector: 'th', format: 'cell' },
     ...blocks.map((selector) => ({

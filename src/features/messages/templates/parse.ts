@@ -16,6 +16,7 @@ import { CaptureTag } from './capture.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
+import { ownLinks } from './own-links.ts'
 import { readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -51,8 +52,8 @@ function refuseMalformed(tokens: TopLevelToken[]): void {
   }
 }
 
-const ownLinks =
-  /^(unsubscribe|unsubscribe_url|preferences_url|update_profile|mirror|doubleoptin|params\.DOIurl)(?![\w.[-])/
+const linkNames = [...ownLinks, 'doubleoptin', 'params\\.DOIurl'].join('|')
+const isOwnLink = new RegExp(`^(${linkNames})(?![\\w.[-])`)
 const scheme = /https?:\/\/$/i
 
 // Editors write http:// in front of what does not look like an address. These links begin with their own.
@@ -60,7 +61,7 @@ function dropSchemes(tokens: TopLevelToken[]): void {
   for (const [i, token] of tokens.entries()) {
     const text = tokens[i - 1]
     if (!TypeGuards.isOutputToken(token) || !text || !TypeGuards.isHTMLToken(text)) continue
-    if (!ownLinks.test(token.content)) continue
+    if (!isOwnLink.test(token.content)) continue
     // The end alone: looking through all of a long text at each link adds up.
     const [found] = scheme.exec(text.getContent().slice(-'https://'.length)) ?? ['']
     text.trimRight += found.length
