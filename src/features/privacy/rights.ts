@@ -4,7 +4,6 @@ import { normalEmail, writtenForms } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
-import { keepReports } from '../statistics/transactional/erased-queries.ts'
 import { eraseLog, exportLog } from './action-log.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
@@ -148,7 +147,6 @@ export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Sourc
   await erase.lockMessages(ctx.db, who)
   await sms.lockSms(ctx.db, who)
   await eraseMentions(ctx.db, who)
-  await keepReports(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   erased.bodies = await erase.eraseBodies(ctx.db, who)
   erased.messages = await erase.eraseMessages(ctx.db, who)

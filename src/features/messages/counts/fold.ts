@@ -1,6 +1,7 @@
 // Changes of the counts are folded into them in portions, so that no statement is long.
 import type { Db } from '../../../kernel/db.ts'
 import { foldDomainChanges, foldMessageChanges } from './queries.ts'
+import { foldReportChanges } from './report-queries.ts'
 
 const portion = 10_000
 const mostPortions = 20
@@ -9,6 +10,7 @@ const mostPortions = 20
 export async function foldCounts(db: Db): Promise<void> {
   await fold(() => foldMessageChanges(db, portion))
   await fold(() => foldDomainChanges(db, portion))
+  await fold(() => foldReportChanges(db, portion))
 }
 
 async function fold(foldPortion: () => Promise<{ folded: number }>): Promise<void> {

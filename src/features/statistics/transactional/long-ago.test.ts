@@ -129,17 +129,23 @@ test('bounces are found past any number of deliveries', async () => {
 })
 
 test('a page of daily reports counts its own days and no others', async () => {
-  const statements = await asked((ctx) => dailyReports(ctx, { days: 90, limit: 3, offset: 40 }))
-  const times = statements.flatMap((one) => compile(one).values).filter((value) => value instanceof Date)
-  assert.equal((Math.max(...times.map(Number)) - Math.min(...times.map(Number))) / hourMs, 72)
-  assert.deepEqual(await asked((ctx) => dailyReports(ctx, { days: 90, offset: 90 })), [])
   const get = async (query: string) => (await app.call('GET', `/v3/smtp/statistics/reports?${query}`)).body
   const whole = (await get('days=30&limit=30')).reports
   assert.deepEqual((await get('days=30&limit=7&offset=20')).reports, whole.slice(20, 27))
   assert.deepEqual((await get('days=30&limit=7&sort=asc')).reports, whole.toReversed().slice(0, 7))
+  assert.deepEqual(await get('days=90&offset=90'), { reports: [], next_cursor: null })
   const [first, last] = [whole[1].date, whole[0].date]
   const { reports } = await get(`startDate=${first}T23:00:00Z&endDate=${last}&sort=asc&limit=1`)
-  assert.equal(reports[0].date, first)
+  assert.deepEqual(reports, [whole[1]])
+})
+
+test('reports read counts, however much mail there was', async () => {
+  for (const read of [
+    (ctx: Ctx) => aggregatedReport(ctx, {}),
+    (ctx: Ctx) => aggregatedReport(ctx, { tag: 'one' }),
+    (ctx: Ctx) => dailyReports(ctx, { days: 90, limit: 3, offset: 40 }),
+  ])
+    for (const one of await asked(read)) assert.doesNotMatch(compile(one).text, /message/)
 })
 
 test('what has a tag that few messages have is looked up by it', async () => {
@@ -152,13 +158,9 @@ test('what has a tag that few messages have is looked up by it', async () => {
   const wanted = (await walk('limit=5000')).filter(({ email }) => email === 'p1@example.com')
   for (const tag of ['one', 'two']) {
     assert.deepEqual(await walk(`limit=3&tags=${tag}`), wanted)
-    for (const read of [
-      (ctx: Ctx) => pageOfEmailEvents(ctx, { days: 90, tags: [tag] }),
-      (ctx: Ctx) => aggregatedReport(ctx, { tag }),
-      (ctx: Ctx) => dailyReports(ctx, { tag }),
-    ])
-      for (const one of (await asked(read)).filter((each) => /message_events/.test(compile(each).text)))
-        assert.match(compile(one).text, /from message_tags/)
+    const statements = await asked((ctx) => pageOfEmailEvents(ctx, { days: 90, tags: [tag] }))
+    for (const one of statements.filter((each) => /message_events/.test(compile(each).text)))
+      assert.match(compile(one).text, /from message_tags/)
   }
   assert.deepEqual(await walk('limit=3&tags=three'), [])
 })

@@ -3,13 +3,8 @@ import { firstUuidAt } from '../../../kernel/id.ts'
 import { int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Range } from '../../../kernel/v3/dates.ts'
-import type { Counted } from '../../messages/counts/read-counts.ts'
 import { hasMessageId, isTransactional } from '../../messages/queries.ts'
 import type { ReportWord } from '../../transactional/v3/event-words.ts'
-import { keptOfErased, reportWord } from './erased-queries.ts'
-
-const byPeople = ({ robots }: Counted) =>
-  robots ? sql`` : sql`and e.data ->> 'classification' is distinct from 'robot'`
 
 const dayMs = 24 * 3_600_000
 const idOf = (at: Date, ms: number) => firstUuidAt(at.getTime() + ms)
@@ -132,12 +127,12 @@ function toldOf(accountId: string, { filter, byMessage }: Wanted): Sql {
     message_events e where e.account_id = ${accountId} ${inTime(filter)} ${amongRare(filter.words)}`
   if (!byMessage)
     return sql`
-            select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
+            select e.id, report_word(e.type, e.data) as word, e.at, e.data, ${theMessage}
               from (select e.* from ${events}) e
               join messages m on m.id = e.message_id
              where m.account_id = ${accountId} ${ofMessage(accountId, filter)}`
   return sql`
-            select e.id, ${reportWord} as word, e.at, e.data, ${theMessage}
+            select e.id, report_word(e.type, e.data) as word, e.at, e.data, ${theMessage}
               from (select m.*
                       from messages m
                      where m.account_id = ${accountId} ${ofMessage(accountId, filter)}
@@ -174,95 +169,5 @@ export function countTagged(db: Db, accountId: string, tags: string[], most: num
   return db.one(
     Count,
     sql`select count(*)::int as count from (select 1 from ${taggedWith(accountId, tags)} tagged limit ${most}) found`,
-  )
-}
-
-export type Counts = {
-  delivered: number
-  hard_bounces: number
-  soft_bounces: number
-  clicks: number
-  unique_clicks: number
-  opens: number
-  unique_opens: number
-  spam: number
-  blocked: number
-  unsubscribed: number
-}
-
-export type DayCounts = Counts & { day: string }
-
-const CountsOfDay = row<DayCounts>({
-  day: text,
-  delivered: int,
-  hard_bounces: int,
-  soft_bounces: int,
-  clicks: int,
-  unique_clicks: int,
-  opens: int,
-  unique_opens: int,
-  spam: int,
-  blocked: int,
-  unsubscribed: int,
-})
-
-type Of = { range: Range; tags?: string[]; areFew: boolean; byDay: boolean }
-
-const dayOf = (at: Sql, byDay: boolean) =>
-  byDay ? sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')` : sql`''`
-
-const times = (condition: Sql) => sql`count(*) filter (where ${condition})`
-
-/**
- * One row a day, or one for all of it: what is unique over all is not the sum of the days. Each message is brought down
- * to one row first: so many distinct ones are slow to count otherwise.
- */
-export function countEvents(db: Db, accountId: string, { range, tags, areFew, byDay }: Of, counted: Counted) {
-  const opens = counted.proxies ? sql`word in ('opened', 'loadedByProxy')` : sql`word = 'opened'`
-  return db.many(
-    CountsOfDay,
-    sql`
-    select day, sum(delivered)::int as delivered, sum(hard_bounces)::int as hard_bounces,
-           sum(soft_bounces)::int as soft_bounces, sum(clicks)::int as clicks,
-           count(*) filter (where clicks > 0)::int as unique_clicks, sum(opens)::int as opens,
-           count(*) filter (where opens > 0)::int as unique_opens, sum(spam)::int as spam,
-           sum(blocked)::int as blocked, sum(unsubscribed)::int as unsubscribed
-      from (select day, ${times(sql`word = 'delivered'`)} as delivered,
-                   ${times(sql`word = 'hardBounces'`)} as hard_bounces,
-                   ${times(sql`word = 'softBounces'`)} as soft_bounces, ${times(sql`word = 'clicks'`)} as clicks,
-                   ${times(opens)} as opens, ${times(sql`word = 'spam'`)} as spam,
-                   ${times(sql`word = 'blocked'`)} as blocked, ${times(sql`word = 'unsubscribed'`)} as unsubscribed
-              from (select ${dayOf(sql`e.at`, byDay)} as day, ${reportWord} as word, e.message_id
-                      from message_events e
-                      join messages m on m.id = e.message_id
-                     where e.account_id = ${accountId}
-                       ${inTime(range)}
-                       ${byPeople(counted)}
-                       ${ofMessage(accountId, { ...range, tags, areFew })}
-                     union all ${keptOfErased(accountId, { range, tags, byDay, counted })}) events
-             group by day, message_id) each_message
-     group by day`,
-  )
-}
-
-const Requests = row<{ day: string; requests: number }>({ day: text, requests: int })
-
-export function countRequests(db: Db, accountId: string, { range, tags, areFew, byDay }: Of) {
-  return db.many(
-    Requests,
-    sql`
-    select day, count(*)::int as requests
-      from (select ${dayOf(sql`m.created_at`, byDay)} as day
-              from messages m
-             where m.account_id = ${accountId}
-               and m.created_at >= ${range.since}
-               and m.created_at < ${range.until}
-               ${writtenIn(range)}
-               ${ofMessage(accountId, { ...range, tags, areFew })}
-             union all
-            select day
-              from (${keptOfErased(accountId, { range, tags, byDay })}) kept
-             where word = 'requests') accepted
-     group by day`,
   )
 }

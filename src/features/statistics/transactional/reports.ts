@@ -1,35 +1,26 @@
 // The provider's reports on transactional mail.
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
-import { dayOf, daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/dates.ts'
+import { daysOf, type Range, readRangeOrDays } from '../../../kernel/v3/dates.ts'
 import { storable } from '../../../kernel/v3/lenient.ts'
 import { pageBySlice, type Slice } from '../../../kernel/v3/paging.ts'
 import { readTags } from '../../../kernel/v3/tags.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
-import { countedBy } from '../../messages/counts/read-counts.ts'
+import { type Counted, clickBits, countedBy, openBits } from '../../messages/counts/read-counts.ts'
+import { readReportRows } from '../../messages/counts/report-queries.ts'
 import { bracketed } from '../../transactional/v3/emails.ts'
 import { type FilterWord, wordsFor } from '../../transactional/v3/event-words.ts'
-import {
-  type Counts,
-  countEvents,
-  countOfFilter,
-  countRequests,
-  countTagged,
-  type EventFilter,
-  type EventRow,
-  listEmailEvents,
-} from './queries.ts'
+import { countOfFilter, countTagged, type EventFilter, type EventRow, listEmailEvents } from './queries.ts'
 
 export type Asked = { startDate?: string; endDate?: string; days?: number; tag?: string }
 
 const longestDays = 90
-const dayMs = 24 * 3_600_000
 
+/** Of whole days, as `range` tells, even if times of day were asked for. */
 export async function aggregatedReport(ctx: Ctx, query: Asked) {
-  const range = readRangeOrDays(ctx, query, { usual: longestDays, most: longestDays })
-  const counters = await countersBy(ctx, range, query.tag, false)
-  const last = new Date(range.until.getTime() - 1)
-  return { range: `${dayOf(range.since)}|${dayOf(last)}`, ...counters('') }
+  const days = daysOf(readRangeOrDays(ctx, query, { usual: longestDays, most: longestDays }))
+  const counters = await countersBy(ctx, days, query.tag, false)
+  return { range: `${days[0]}|${days.at(-1)}`, ...counters('') }
 }
 
 type Paged = Asked & { limit?: number; offset?: number; sort?: 'asc' | 'desc'; cursor?: string }
@@ -39,20 +30,8 @@ export async function dailyReports(ctx: Ctx, query: Paged) {
   const { startDate, endDate, days, tag } = query
   const list = { name: 'v3.email_reports', filter: { startDate, endDate, days, tag }, usual: 10, most: 30 }
   const { rows, nextCursor } = await pageBySlice(ctx, query, list, async (slice) => daysIn(range, slice))
-  const page = rangeOf(rows, range)
-  if (page === undefined) return { reports: [], next_cursor: null }
-  const counters = await countersBy(ctx, page, tag, true)
+  const counters = await countersBy(ctx, rows.map(({ id }) => id).sort(), tag, true)
   return { reports: rows.map(({ id }) => ({ date: id, ...counters(id) })), next_cursor: nextCursor }
-}
-
-/** The days of a page are counted and no others; the first or the last of them may be asked for in part. */
-function rangeOf(days: { id: string }[], { since, until }: Range): Range | undefined {
-  if (days.length === 0) return undefined
-  const starts = days.map(({ id }) => Date.parse(id))
-  return {
-    since: new Date(Math.max(since.getTime(), Math.min(...starts))),
-    until: new Date(Math.min(until.getTime(), Math.max(...starts) + dayMs)),
-  }
 }
 
 /** Days on which nothing happened are reported as well. */
@@ -62,32 +41,33 @@ function daysIn(range: Range, { after, offset, limit, ascending }: Slice): { id:
   return days.slice(first, first + limit).map((id) => ({ id }))
 }
 
-async function countersBy(ctx: Ctx, range: Range, tag: string | undefined, byDay: boolean) {
-  const { accountId } = ctx.caller
-  const tags = tag ? [storable(tag)] : undefined
-  const of = { range, tags, areFew: await areFewTagged(ctx, tags), byDay }
-  const requests = await countRequests(ctx.db, accountId, of)
-  const counts = await countEvents(ctx.db, accountId, of, countedBy(await readSettings(ctx)))
-  return (day: string) => ({
-    requests: requests.find((one) => one.day === day)?.requests ?? 0,
-    ...countersOf(counts.find((one) => one.day === day)),
-  })
+/** Of the days from the first to the last. */
+async function countersBy(ctx: Ctx, days: string[], tag: string | undefined, byDay: boolean) {
+  const [first, last] = [days[0] ?? '', days.at(-1) ?? '']
+  const of = { first, last, tag: tag && storable(tag), byDay }
+  const rows = first === '' ? [] : await readReportRows(ctx.db, ctx.caller.accountId, of)
+  const counted = countedBy(await readSettings(ctx))
+  return (day: string) =>
+    countersOf(new Map(rows.filter((one) => one.day === day).map(({ name, n }) => [name, n])), counted)
 }
 
-function countersOf(counts: Counts | undefined) {
+function countersOf(counts: Map<string, number>, { robots, proxies }: Counted) {
+  const of = (name: string) => counts.get(name) ?? 0
+  const byAll = (word: string) => of(word) + (robots ? of(`${word}.robot`) : 0)
   return {
-    delivered: counts?.delivered ?? 0,
-    hardBounces: counts?.hard_bounces ?? 0,
-    softBounces: counts?.soft_bounces ?? 0,
-    clicks: counts?.clicks ?? 0,
-    uniqueClicks: counts?.unique_clicks ?? 0,
-    opens: counts?.opens ?? 0,
-    uniqueOpens: counts?.unique_opens ?? 0,
-    spamReports: counts?.spam ?? 0,
-    blocked: counts?.blocked ?? 0,
+    requests: of('requests'),
+    delivered: of('delivered'),
+    hardBounces: of('hardBounces'),
+    softBounces: of('softBounces'),
+    clicks: byAll('clicks'),
+    uniqueClicks: of(`unique.${clickBits({ robots })}`),
+    opens: byAll('opened') + (proxies ? of('loadedByProxy') : 0),
+    uniqueOpens: of(`unique.${openBits({ robots, proxies })}`),
+    spamReports: of('spam'),
+    blocked: of('blocked'),
     // Addresses are checked before a message is accepted.
     invalid: 0,
-    unsubscribed: counts?.unsubscribed ?? 0,
+    unsubscribed: of('unsubscribed'),
   }
 }
 
