@@ -14,15 +14,17 @@ const small = 20_000
 const rounds = 5
 const readsPerRound = 100
 const chunk = 100_000
-// The same for both: three months of days, some campaigns, lists, tags and domains.
+// The same for both: three months of days, some campaigns, lists, tags and domains. Half of the messages are of campaigns.
 const [days, campaigns, lists, tags, domains] = [90, 20, 3, 10, 50]
 
 const messages = `
   insert into messages (id, account_id, key_id, status, source, mode, stream, sender, recipient, subject, tag,
                         message_id, created_at, campaign_id, list_id, consent_source)
-  select uuidv7(), k.account_id, k.id, 'delivered', 'campaign', 'live', 'marketing', 'shop@example.com',
+  select uuidv7(), k.account_id, k.id, 'delivered', case n % 2 when 0 then 'campaign' else 'api' end, 'live',
+         case n % 2 when 0 then 'marketing' else 'transactional' end, 'shop@example.com',
          'r' || n || '@d' || n % ${domains} || '.example', 'News', 'tag' || n % ${tags}, n::text,
-         now() - make_interval(days => n % ${days}), c.first + n % ${days} % ${campaigns}, 1 + n % ${lists},
+         now() - make_interval(days => n % ${days}),
+         case n % 2 when 0 then c.first + n % ${days} % ${campaigns} end, 1 + n % ${lists},
          'shop'
     from (select account_id, id from api_keys limit 1) k, (select min(id) as first from campaigns) c,
          generate_series($1::int, $2::int) n`
@@ -48,6 +50,7 @@ async function fill(url: string, count: number): Promise<void> {
     for (let from = 1; from <= count; from += chunk)
       await fillChunk(client, from, Math.min(count, from + chunk - 1))
     await client.query('select recount_messages()')
+    await client.query('select recount_reports()')
     await client.query('alter table message_events enable trigger user')
     await client.query('alter table messages enable trigger user')
     await client.query('vacuum analyze')
@@ -82,7 +85,7 @@ async function figureOf(path: string, many: Service, few: Service): Promise<Figu
     found.many.push(await p95Ms(many.url + path))
   }
   const [measured, anchorMeasured] = [Math.min(...found.many), Math.min(...found.few)]
-  const name = `${path.replace('/api/v1', '')} p95 at ${large.toLocaleString('en')} messages, ms`
+  const name = `${path.replace(/^.(api.v1|v3)/, '')} p95 at ${large.toLocaleString('en')} messages, ms`
   const anchor = `at ${small.toLocaleString('en')}`
   return { name, anchor, measured, anchorMeasured, ratio: measured / anchorMeasured, wanted: 0, atMost: 5 }
 }
@@ -130,8 +133,13 @@ export async function benchStatistics(): Promise<Figure[]> {
     await fill(second.href, small)
     await fill(database.url, large)
     const paths = ['campaigns/1/stats', 'stats/cohorts', 'stats/deliverability', 'stats/engagement?tag=tag7']
+    const own = [...paths, 'stats/revenue'].map((path) => `/api/v1/${path}`)
     const figures: Figure[] = []
-    for (const path of [...paths, 'stats/revenue']) figures.push(await figureOf(`/api/v1/${path}`, many, few))
+    for (const path of [
+      ...own,
+      ...['aggregatedReport', 'reports'].map((name) => `/v3/smtp/statistics/${name}`),
+    ])
+      figures.push(await figureOf(path, many, few))
     return [...figures, await countingCost(database.url)]
   } finally {
     await Promise.all([many.stop(), few.stop()])
