@@ -1,12 +1,13 @@
 // The provider's reports on SMS.
 import type { Ctx } from '../../kernel/ctx.ts'
-import { dayOf, daysOf, readRangeOrDays } from '../../kernel/v3/dates.ts'
+import { daysOf, readRangeOrDays } from '../../kernel/v3/dates.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
 import { pageBySlice } from '../../kernel/v3/paging.ts'
 import { readTags } from '../../kernel/v3/tags.ts'
 import { readPhone } from '../contacts/contacts/read-ref.ts'
+import { type ReportRow, readReportRows } from '../messages/counts/report-queries.ts'
 import type { EventType } from './model.ts'
-import { countSms, type EventFilter, type EventRow, listSmsEvents } from './statistics-queries.ts'
+import { type EventFilter, type EventRow, listSmsEvents } from './statistics-queries.ts'
 
 /** The words of its lists, each with what it stands for. */
 export const eventWords = {
@@ -50,31 +51,29 @@ const counters = {
 export type Counter = keyof typeof counters
 export const counterNames = Object.keys(counters) as Counter[]
 
-type Counted = Awaited<ReturnType<typeof countSms>>
-
-function countersOf(counted: Counted): Record<Counter, number> {
-  const sumOf = (name: Counter) =>
-    counted.filter(({ type }) => type === counters[name]).reduce((sum, { count }) => sum + count, 0)
-  return Object.fromEntries(counterNames.map((name) => [name, sumOf(name)])) as Record<Counter, number>
+function countersOf(rows: ReportRow[]): Record<Counter, number> {
+  const counts = new Map(rows.map(({ name, n }) => [name, n]))
+  const of = (name: Counter) => counts.get(`sms.${counters[name]}`) ?? 0
+  return Object.fromEntries(counterNames.map((name) => [name, of(name)])) as Record<Counter, number>
 }
 
-async function countedIn(ctx: Ctx, query: Asked) {
-  const range = readRangeOrDays(ctx, query, { usual: 30, most: longestDays })
-  const tag = query.tag ? storable(query.tag) : undefined
-  return { range, counted: await countSms(ctx.db, ctx.caller.accountId, range, tag) }
+async function countedIn(ctx: Ctx, query: Asked, byDay: boolean) {
+  const days = daysOf(readRangeOrDays(ctx, query, { usual: 30, most: longestDays }))
+  const [first, last] = [days[0] ?? '', days.at(-1) ?? '']
+  const tag = query.tag && storable(query.tag)
+  return { days, rows: await readReportRows(ctx.db, ctx.caller.accountId, { first, last, tag, byDay }) }
 }
 
 export async function aggregatedSmsReport(ctx: Ctx, query: Asked) {
-  const { range, counted } = await countedIn(ctx, query)
-  const last = new Date(range.until.getTime() - 1)
-  return { range: `${dayOf(range.since)}|${dayOf(last)}`, ...countersOf(counted) }
+  const { days, rows } = await countedIn(ctx, query, false)
+  return { range: `${days[0]}|${days.at(-1)}`, ...countersOf(rows) }
 }
 
 /** Days on which nothing happened are reported as well. */
 export async function dailySmsReports(ctx: Ctx, query: Asked & { sort?: 'asc' | 'desc' }) {
-  const { range, counted } = await countedIn(ctx, query)
-  const days = query.sort === 'asc' ? daysOf(range) : daysOf(range).reverse()
-  return days.map((date) => ({ date, ...countersOf(counted.filter(({ day }) => day === date)) }))
+  const { days, rows } = await countedIn(ctx, query, true)
+  const wanted = query.sort === 'asc' ? days : days.reverse()
+  return wanted.map((date) => ({ date, ...countersOf(rows.filter(({ day }) => day === date)) }))
 }
 
 type AskedEvents = Dates & {

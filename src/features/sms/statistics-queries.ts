@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { int, json, row, text, texts, time } from '../../kernel/row.ts'
+import { json, row, text, texts, time } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { Range } from '../../kernel/v3/dates.ts'
 import type { EventType } from './model.ts'
@@ -59,31 +59,5 @@ export function listSmsEvents(
      order by ${ascending ? sql`e.at, e.id` : sql`e.at desc, e.id desc`}
      limit ${limit}
     offset ${offset}`,
-  )
-}
-
-const Count = row<{ day: string; type: string; count: number }>({ day: text, type: text, count: int })
-
-/** By day, with those accepted as `requests`. */
-export function countSms(db: Db, accountId: string, { since, until }: Range, tag: string | undefined) {
-  return db.many(
-    Count,
-    sql`
-    select day, type, count(*)::int as count
-      from (select to_char(e.at at time zone 'UTC', 'YYYY-MM-DD') as day, e.type
-              from sms_events e
-              join sms_messages m on m.id = e.message_id
-             where e.account_id = ${accountId}
-               and e.at >= ${since}
-               and e.at < ${until}
-               ${when(tag, (one) => sql`and ${one} = any(m.tags)`)}
-            union all
-            select to_char(m.created_at at time zone 'UTC', 'YYYY-MM-DD'), 'requests'
-              from sms_messages m
-             where m.account_id = ${accountId}
-               and m.created_at >= ${since}
-               and m.created_at < ${until}
-               ${when(tag, (one) => sql`and ${one} = any(m.tags)`)}) told
-     group by 1, 2`,
   )
 }

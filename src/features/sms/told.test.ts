@@ -149,6 +149,17 @@ describe('reports', () => {
     const page = await get('events?limit=4')
     const rest = await get(`events?limit=4&cursor=${page.next_cursor}`)
     assert.deepEqual([page.events.length, rest.events.length, rest.next_cursor], [4, 2, null])
+    const reports = async () => [
+      await get('aggregatedReport'),
+      await get('reports?tag=two'),
+      await get('reports?days=2'),
+    ]
+    const before = await reports()
+    const person = { email: 'ann@example.com', attributes: { SMS: '33612345608' } }
+    assert.equal((await app.call('POST', '/v3/contacts', { key, body: person })).status, 201)
+    const body = { email: person.email, confirm: true }
+    assert.equal((await app.call('POST', '/api/v1/contacts/erase', { key, body })).body.erased.sms, 1)
+    assert.deepEqual(await reports(), before, 'nothing changes when somebody is erased')
   })
 
   test('refuse what cannot be', async () => {
