@@ -95,6 +95,7 @@ create function count_reported_events() returns trigger language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   seen uuid[];
+  new_ids uuid[];
 begin
   if not exists (select 1 from told where of_campaign is not true and is_reported(type)) then return null; end if;
 
@@ -115,16 +116,36 @@ begin
    where t.of_campaign is not true and t.type in ('open', 'click') and m.source <> 'campaign';
   if seen is null then return null; end if;
 
-  -- All that this statement will want, in one order, so that two writers never wait for each other.
+  -- All that this statement will want, in one order, so that two writers never wait for each other. What others wrote of
+  -- these messages up to here is seen by the next one.
   perform 1
      from messages
     where id in (select message_id from told where type not in ('sent', 'deferred'))
     order by id
       for no key update;
-  -- What others wrote of these messages up to here is seen by the next statement.
-  perform count_unique_days(seen, (select array_agg(id) from told), 0);
+
+  -- Those of which something is new on its day: a picture may be loaded a million times.
+  new_ids := array(select id from told);
+  select array_agg(distinct t.message_id) into seen
+    from (select distinct message_id, seen_bit(type, data) as bit, utc_day(at) as day
+            from told
+           where type in ('open', 'click') and message_id = any(seen)) t
+   where not exists (
+         select 1
+           from message_events p
+          where p.message_id = t.message_id
+            and p.type in ('open', 'click')
+            and p.of_campaign is not true
+            and seen_bit(p.type, p.data) = t.bit
+            and p.at >= t.day at time zone 'UTC'
+            and p.at < (t.day + 1) at time zone 'UTC'
+            and p.id <> all(new_ids));
+  if seen is not null then perform count_unique_days(seen, new_ids, 0); end if;
   return null;
 end $$;
+
+create index message_events_seen_idx on message_events (message_id, seen_bit(type, data), at)
+  where type in ('open', 'click') and of_campaign is not true;
 
 -- By its name it runs before the one that locks only some of the messages.
 create trigger message_events_counted after insert on message_events referencing new table as told
