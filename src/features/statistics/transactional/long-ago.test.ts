@@ -117,7 +117,15 @@ test('bounces are found past any number of deliveries', async () => {
   await insertEvents(db, [{ ...bounce, id: firstUuidAt(at.getTime()) }])
   assert.equal((await walk('event=softBounces')).length, 1)
   assert.equal((await walk('event=bounces&limit=1')).length, 1)
-  const statements = await asked((ctx) => pageOfEmailEvents(ctx, { event: 'bounces' }))
+  assert.match(await planOf({ event: 'bounces' }), /message_events_rare_idx/)
+})
+
+test('acceptances are found past any number of messages of campaigns', async () => {
+  assert.match(await planOf({}), /messages_transactional_idx/)
+})
+
+async function planOf(query: object): Promise<string> {
+  const statements = await asked((ctx) => pageOfEmailEvents(ctx, query))
   const { text: question, values } = compile(statements.at(-1) as Sql)
   const client = new pg.Client({ connectionString: app.databaseUrl })
   await client.connect()
@@ -125,8 +133,8 @@ test('bounces are found past any number of deliveries', async () => {
   await client.query('set enable_seqscan = off')
   const { rows } = await client.query(`explain ${question}`, values)
   await client.end()
-  assert.match(JSON.stringify(rows), /message_events_rare_idx/)
-})
+  return JSON.stringify(rows)
+}
 
 test('a page of daily reports counts its own days and no others', async () => {
   const get = async (query: string) => (await app.call('GET', `/v3/smtp/statistics/reports?${query}`)).body
