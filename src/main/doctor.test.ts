@@ -38,6 +38,20 @@ test('a database whose disk is full is found by writing, of which nothing stays'
   })
 })
 
+test('a server that has no connection left is told as that, with what to raise', async () => {
+  const role = `guest_of_${new URL(url).pathname.slice(1)}`
+  await query(url, `create role ${role} login password 'open' connection limit 0`)
+  after(() => query(Object.assign(new URL(url), { pathname: '/postgres' }).href, `drop role ${role}`))
+  process.env.DATABASE_URL = Object.assign(new URL(url), { username: role, password: 'open' }).href
+  const found = await look('database')
+  process.env.DATABASE_URL = url
+  assert.match(found?.detail ?? '', /^too many connections for role/)
+  assert.match(
+    found?.mend ?? '',
+    /^raise max_connections of the server, or the limit of the role .* up to 19$/,
+  )
+})
+
 test('a disk without room for media is told as full, and the attempt leaves nothing there', async () => {
   const media = join(dataDir, 'media')
   await mkdir(media, { recursive: true })

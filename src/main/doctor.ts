@@ -109,6 +109,8 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     }
   } catch (error) {
     if (isUnwritable(error)) return [{ name, state: 'failed', ...fullDatabase(error) }]
+    if (codeOf(error) === '53300')
+      return [{ name, state: 'failed', detail: oneLine(error), mend: howToConnect }]
     const mend = config.databaseUrl
       ? 'check DATABASE_URL and that the server takes connections from here'
       : 'mend what the line above says, or set DATABASE_URL to use another server'
@@ -117,6 +119,9 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     return [{ name, state: 'failed', detail: oneLine(error), ...(!isReached && { mend }) }]
   }
 }
+
+const howToConnect =
+  'raise max_connections of the server, or the limit of the role or database: each process of Posthorn takes up to 19'
 
 type Secrets = { prints: string[]; lost: string | undefined }
 type Look = Secrets & { version: string; missing: Migration[]; apart: string | undefined }
