@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { countedBy } from './budget.ts'
 import { type Gatherer, gather } from './gather.ts'
-import { codeOf, isUnwritable, translate } from './outage.ts'
+import { codeOf, translate } from './outage.ts'
 import { holdAgainst, type Shape } from './row.ts'
 import { connectionTo } from './server-settings.ts'
 import { compile, type Sql, sql } from './sql.ts'
@@ -41,8 +41,8 @@ export type PoolOptions = {
   durable: boolean
   checkRows: boolean
   onError: (error: Error) => void
-  /** A write that the server cannot take, though it is there; with the server's own words. */
-  onUnwritable?: (refusal: Error, reason: string) => void
+  /** What a statement was refused with because the database is away, or takes no writes; and why. */
+  onOutage?: (refusal: Error, reason: Error) => void
 }
 
 export type PooledDb = Db & { close(): Promise<void> }
@@ -102,15 +102,15 @@ function gatheredBy(db: () => Db): Db['gathered'] {
 
 type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
-type Watching = Pick<PoolOptions, 'checkRows' | 'onUnwritable'>
+type Watching = Pick<PoolOptions, 'checkRows' | 'onOutage'>
 
 const failing =
-  ({ onUnwritable }: Watching) =>
+  ({ onOutage }: Watching) =>
   (error: unknown): never => {
     try {
       translate(error)
     } catch (told) {
-      if (isUnwritable(error)) onUnwritable?.(told as Error, (error as Error).message)
+      if (told !== error) onOutage?.(told as Error, error as Error)
       throw told
     }
   }
@@ -188,7 +188,7 @@ async function inTransaction<T>(
   transaction: Transaction,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect().catch(translate)
+  const client = await pool.connect().catch(failing(transaction))
   let broken = false
   // A connection lost between two statements reports itself here; the next statement then fails.
   const onError = () => {

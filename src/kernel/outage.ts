@@ -16,10 +16,15 @@ const unwritable = /^(25006|53100)$/
 
 export const isUnwritable = (error: unknown) => unwritable.test(codeOf(error))
 
+/** Of one statement, which another need not share. */
+export const isTooSlow = (error: unknown) => codeOf(error) === '57014'
+
 /** A database that is there, and busy or full, is not to be looked for. */
 function aboutOutage(error: unknown): Told {
   if (isUnwritable(error)) return { message: 'The database takes no writes at the moment.' }
-  if (codeOf(error) === '57014')
+  if (codeOf(error) === '53300')
+    return { message: 'All connections that the database allows are taken at the moment.' }
+  if (isTooSlow(error))
     return {
       message: 'The database was stopped over this, which took longer than it may.',
       hint: 'Ask for less at once: a shorter time, a smaller page. Or call again when there is less to do.',
@@ -32,6 +37,9 @@ function aboutOutage(error: unknown): Told {
 // SQLSTATE 08: connection; 57P: server stopping or starting; 53300: no connection left; 57014: out of time; 25006: a
 // server that only reads, as after a failover; 53100, 53200, 58030: its disk is full or broken, or its memory.
 const outageStates = /^(08...|57P0[1-5]|53[123]00|57014|25P03|25006|58030)$/
+// The server is there and does not take us in: a password, role or database that was changed under a running service,
+// a certificate that has run out.
+const turnedAway = /^(28000|28P01|3D000|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|ERR_(TLS|SSL)_.*)$/
 const outageErrnos = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -51,5 +59,6 @@ function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isOutage)
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
-  return outageStates.test(code) || outageErrnos.has(code) || (code === '' && outageWords.test(error.message))
+  const isKnown = outageStates.test(code) || turnedAway.test(code) || outageErrnos.has(code)
+  return isKnown || (code === '' && outageWords.test(error.message))
 }

@@ -3,6 +3,7 @@
 import { Resolver } from 'node:dns/promises'
 import pg from 'pg'
 import { hasDatabase } from '../adapters/embedded-postgres/embedded-postgres.ts'
+import { codeOf, isUnwritable } from '../kernel/outage.ts'
 import type { Transport } from '../kernel/ports.ts'
 import { keyId } from '../kernel/seal.ts'
 import { connectionTo } from '../kernel/server-settings.ts'
@@ -107,6 +108,9 @@ async function checkDatabase(config: Config): Promise<Check[]> {
       await database.close()
     }
   } catch (error) {
+    if (isUnwritable(error)) return [{ name, state: 'failed', ...fullDatabase(error) }]
+    if (codeOf(error) === '53300')
+      return [{ name, state: 'failed', detail: oneLine(error), mend: howToConnect }]
     const mend = config.databaseUrl
       ? 'check DATABASE_URL and that the server takes connections from here'
       : 'mend what the line above says, or set DATABASE_URL to use another server'
@@ -116,6 +120,9 @@ async function checkDatabase(config: Config): Promise<Check[]> {
   }
 }
 
+const howToConnect =
+  'raise max_connections of the server, or the limit of the role or database: each process of Posthorn takes up to 19'
+
 type Secrets = { prints: string[]; lost: string | undefined }
 type Look = Secrets & { version: string; missing: Migration[]; apart: string | undefined }
 
@@ -124,6 +131,7 @@ async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
   await client.connect()
   try {
     await refuseUnfit(client)
+    await tryToWrite(client)
     const { rows } = await client.query(`select current_setting('server_version') as version`)
     const missing = await missingIn(client)
     // An older version may not have all the tables.
@@ -134,6 +142,22 @@ async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
     await client.end()
   }
 }
+
+/** A full disk shows itself only where a file has to grow. It is taken back. */
+async function tryToWrite(client: pg.Client): Promise<void> {
+  try {
+    await client.query(`begin; create table posthorn_doctor (filling text)`)
+    // all accounts: a megabyte of nobody's
+    await client.query(`insert into posthorn_doctor select repeat('x', 1000) from generate_series(1, 1000)`)
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+const fullDatabase = (error: unknown): Pick<Check, 'detail' | 'mend'> => ({
+  detail: `the database takes no writes: ${oneLine(error)}`,
+  mend: 'make room on the disk of the database server; the service then goes on by itself',
+})
 
 function checkClock(apart: string | undefined): Check {
   const name = 'clock'
@@ -177,7 +201,9 @@ async function checkMedia(config: Config): Promise<Check> {
     await within(30_000, storage.verify(), () => new Error('there was no answer in time'))
     return { name, state: 'ok', detail: `${storage.kind}: it can be written to` }
   } catch (error) {
-    const mend = 'check POSTHORN_MEDIA_STORAGE, and that this user or key may write there'
+    const mend = /^(ENOSPC|EDQUOT)$/.test(codeOf(error))
+      ? `make room on the disk that ${config.dataDir} is on`
+      : 'check POSTHORN_MEDIA_STORAGE, and that this user or key may write there'
     return { name, state: 'failed', detail: `${storage.kind}: ${oneLine(error)}`, mend }
   }
 }

@@ -19,8 +19,8 @@ export const listenFault =
     throw error
   }
 
-// Nobody there, a name that nobody knows, a wrong password, user or database.
-const unusable = /^(?:E[A-Z_]+|28000|28P01|3D000)$/
+// Nobody there, a name that nobody knows, a wrong password, user or database, no connection left.
+const unusable = /^(?:E[A-Z_]+|28000|28P01|3D000|53300)$/
 
 /** From a failure to connect to the database that DATABASE_URL names; the message of the driver holds no password. */
 export function databaseFault(error: unknown): never {

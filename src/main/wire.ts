@@ -18,6 +18,7 @@ import { openGates } from '../gates/gates.ts'
 import { type Db, openPool, type PooledDb } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
+import { isTooSlow, isUnwritable } from '../kernel/outage.ts'
 import type { Dns, FileStorage } from '../kernel/ports.ts'
 import type { Config } from './config.ts'
 import { inFlightMessages } from './delivery.ts'
@@ -53,11 +54,12 @@ export function openPools({ url, log, strict }: PoolNeeds): Pools {
   // Its words alone: the driver hangs the whole connection on the error, with every statement.
   const onError = ({ message }: Error) => log.warn({ reason: message }, 'database connection lost')
   let refused = { reason: '', at: Number.NEGATIVE_INFINITY }
-  const onUnwritable = (err: Error, reason: string) => {
-    refused = { reason, at: performance.now() }
-    log.error({ err }, 'the database takes no writes')
+  const onOutage = (err: Error, reason: Error) => {
+    if (isUnwritable(reason)) refused = { reason: reason.message, at: performance.now() }
+    if (isTooSlow(reason)) return
+    log.error({ err }, isUnwritable(reason) ? 'the database takes no writes' : 'the database cannot be used')
   }
-  const shared = { url, checkRows: strict, onError, onUnwritable }
+  const shared = { url, checkRows: strict, onError, onOutage }
   const db = openPool({ ...shared, max: 10, name: 'posthorn', durable: true })
   const reads = openPool({ ...shared, max: 5, name: 'posthorn reads', durable: true })
   const quick = openPool({ ...shared, max: 3, name: 'posthorn quick', durable: false })

@@ -18,8 +18,12 @@ export function openDiskStorage({ folder }: { folder: string }): FileStorage {
     },
     verify: async () => {
       const probe = `probe-${process.pid}.txt`
-      await write(folder, probe, Buffer.from('It can be written to.'))
-      await rm(join(folder, probe))
+      try {
+        await write(folder, probe, Buffer.from('It can be written to.'))
+      } finally {
+        await rm(partOf(join(folder, probe)), { force: true })
+        await rm(join(folder, probe), { force: true })
+      }
     },
   }
 }

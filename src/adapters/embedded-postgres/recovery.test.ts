@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -154,6 +154,19 @@ test('a server that cannot start says why in one line', async (t) => {
     )
     return true
   })
+})
+
+test('what ends a server while it recovers is told, though one of its processes says so', async (t) => {
+  const dataDir = sharedDataDir(t)
+  const written = path.join(dataDir, 'postgres', 'pg_wal')
+  for (const name of (await readdir(written)).filter((one) => /^[0-9A-F]{24}$/.test(one))) {
+    await rename(path.join(written, name), path.join(dataDir, name))
+    t.after(() => rename(path.join(dataDir, name), path.join(written, name)))
+  }
+  await assert.rejects(
+    openFor(t, { dataDir, mode: 'service' }),
+    /: PostgreSQL did not start in .*: could not locate a valid checkpoint record.* \(see .*postgres\.log\)$/,
+  )
 })
 
 test('a log of more than ten megabytes is put aside at the next start', async (t) => {

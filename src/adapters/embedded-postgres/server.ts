@@ -106,8 +106,11 @@ const judge = (log: string, pid: number): string => {
   const text = (own.length > 0 ? own : lines).join('\n')
   if (rivals.test(text)) return 'rival'
   if (/could not bind|could not create any TCP\/IP sockets/.test(text)) return 'port taken'
-  return /FATAL: +(.*)/.exec(text)?.[1] ?? text.split('\n').at(-1) ?? 'it gave no reason'
+  return whyEnded(text) ?? whyEnded(log) ?? text.split('\n').at(-1) ?? 'it gave no reason'
 }
+
+/** Its own line, or that of a process of its; clients that came too early are told what the database system does. */
+const whyEnded = (log: string) => /(?:FATAL|PANIC): +(?!the database system is )(.*)/.exec(log)?.[1]
 
 const fastMs = 5000
 const immediateMs = 10_000

@@ -2,6 +2,8 @@
 import type pg from 'pg'
 
 const isDue = 'due_at <= clock_timestamp()'
+// Those of a campaign wait with it.
+const messagesDue = `${isDue} and since is null`
 const campaignsUnderWay = `status = 'in_process' or status = 'queued' and scheduled_at <= clock_timestamp()`
 const automationsAtWork = `status = 'active' and exists (
   select 1 from automation_runs r
@@ -20,9 +22,9 @@ const why = 'It was waiting when the backup was made and may have left since: th
 // Messages, answers and reminders for good, since nobody can tell which of them has left; the rest until it is resumed.
 const waiting = {
   messages: {
-    count: `select count(*)::int as n from delivery_queue where ${isDue}`,
+    count: `select count(*)::int as n from delivery_queue where ${messagesDue}`,
     keepBack: `
-      with gone as (delete from delivery_queue where ${isDue} returning account_id, message_id)
+      with gone as (delete from delivery_queue where ${messagesDue} returning account_id, message_id)
       update messages m
          set status = 'cancelled', held_reason = null,
              last_error = jsonb_build_object('code', 'restored', 'smtp_code', null, 'enhanced_code', null,
