@@ -24,6 +24,8 @@ export type Process = {
   /** What it reported when it was ready. */
   report: { url: string | null; smtp: string | null }
   err(): string
+  /** To the whole group, unless it has ended. */
+  signal(name: NodeJS.Signals): void
   /** SIGKILL to the whole group. */
   kill(): Promise<void>
   /** SIGTERM, and its exit code. */
@@ -56,6 +58,7 @@ export async function startService(place: Place): Promise<Process> {
     pid: child.pid ?? 0,
     report,
     err: () => said.err,
+    signal: (name) => signalGroup(child, name),
     kill: () => killGroup(child),
     stop: () => stop(child),
   }
@@ -80,10 +83,14 @@ function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null
 }
 
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  if (isRunning(child) && child.pid !== undefined) process.kill(-child.pid, name)
+}
+
 async function killGroup(child: ChildProcess): Promise<void> {
   if (!isRunning(child) || child.pid === undefined) return
   const ended = once(child, 'exit')
-  process.kill(-child.pid, 'SIGKILL')
+  signalGroup(child, 'SIGKILL')
   await ended
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../src/kernel/db.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { openPools } from '../../src/main/wire.ts'
@@ -18,10 +19,13 @@ export type Seat = {
   kind: Kind
   port: number
   kills: number
+  freezes: number
   process(): Process
   start(): Promise<void>
   /** SIGKILL, and a new one at once. */
   killAndStart(): Promise<void>
+  /** SIGSTOP, and SIGCONT when the time is over; whoever was killed meanwhile stays dead. */
+  freeze(ms: number): Promise<void>
 }
 
 export type Fleet = { databaseUrl: string; db: Db; apis: Seat[]; workers: Seat[]; relay: Seat; seats: Seat[] }
@@ -59,6 +63,7 @@ function seatOf(kind: Kind, place: Place): Seat {
     kind,
     port: place.port,
     kills: 0,
+    freezes: 0,
     process() {
       if (!running) throw new Error(`no ${kind} has been started`)
       return running
@@ -70,6 +75,13 @@ function seatOf(kind: Kind, place: Place): Seat {
       seat.kills++
       await seat.process().kill()
       await seat.start()
+    },
+    async freeze(ms) {
+      seat.freezes++
+      const frozen = seat.process()
+      frozen.signal('SIGSTOP')
+      await pause(ms)
+      frozen.signal('SIGCONT')
     },
   }
   return seat

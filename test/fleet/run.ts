@@ -1,4 +1,4 @@
-// A fleet under everything at once, its processes killed at random moments: what it promised holds all the same.
+// A fleet under everything at once, its processes killed and frozen at random moments: what it promised holds all the same.
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -24,6 +24,8 @@ export type Size = {
   rounds: number
   /** Between two kills. */
   restMs: number
+  /** The longest that one of a round stands still; a lease is six seconds. */
+  frozenMs: number
 }
 
 const limit = 40
@@ -148,16 +150,20 @@ function fileOf(count: number): string {
 const messagesOf = async ({ databaseUrl }: Fleet) =>
   (await query<{ n: number }>(databaseUrl, 'select count(*)::int as n from messages'))[0]?.n ?? 0
 
-/** In each round one of every kind, in any order; the other API and the other worker go on. */
-async function killAtRandom({ apis, workers, relay }: Fleet, { rounds, restMs }: Size): Promise<void> {
+/** In each round one of every kind, in any order, while another stands still; the other API and worker go on. */
+async function killAtRandom(fleet: Fleet, { rounds, restMs, frozenMs }: Size): Promise<void> {
+  const { apis, workers, relay, seats } = fleet
   const random = randomFrom(seed)
   const oneOf = (seats: Seat[]) => seats[Math.floor(random() * seats.length)] as Seat
   for (let round = 0; round < rounds; round++) {
     const victims = [oneOf(apis), oneOf(workers), relay].sort(() => random() - 0.5)
+    const others = seats.filter((seat) => !victims.includes(seat))
+    const thawed = oneOf(others).freeze(random() * frozenMs)
     for (const victim of victims) {
       await pause(random() * restMs)
       await victim.killAndStart()
     }
+    await thawed
   }
 }
 
@@ -174,7 +180,8 @@ async function holdsWhatItPromised(fleet: Fleet, size: Size, tally: Tally, done:
   const { databaseUrl, db, workers, apis } = fleet
   const one = async (text: string) => (await query(databaseUrl, text))[0]
   const { body } = await ask(apis, 'GET', '/api/v1/capabilities', {})
-  const bound = workers.reduce((sum, { kills }) => sum + kills, 0) * body.limits.in_flight_messages
+  const faults = workers.reduce((sum, { kills, freezes }) => sum + kills + freezes, 0)
+  const bound = faults * body.limits.in_flight_messages
   assert.deepEqual([tally.missing(), tally.twofold()], [[], []])
   assert.ok(tally.duplicates() <= bound, `${tally.duplicates()} duplicates, more than ${bound}`)
   assert.deepEqual([done.http.accepted, done.http.refused], [size.http, {}])

@@ -5,7 +5,7 @@ import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import type { Db } from '../../kernel/db.ts'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
-import { int, row, time } from '../../kernel/row.ts'
+import { int, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { claimDue, releaseClaims, renewClaims } from './claim-queries.ts'
 import { deliverThrough } from './fixtures/engine.ts'
@@ -98,6 +98,26 @@ test('what another worker has by now is neither given back nor put off by the on
   await releaseClaims(db, [{ id: uuidOf(id), attempts: 2 }])
   assert.equal((await placeOf(id)).attempts, 1)
   await db.run(sql`delete from delivery_queue where message_id = ${uuidOf(id)}`)
+})
+
+test('a message that two workers handed over, one of them long frozen, counts as sent once', async () => {
+  const id = await send('thawed@example.com')
+  const claim = { lane: lanes.transactional, limit: 10, leaseSeconds: 60 }
+  assert.equal((await claimDue(db, claim)).length, 1)
+  const due = { id: uuidOf(id), account_id: app.accountId, recipient: 'thawed@example.com', mode: 'live' }
+  const takenBy = (attempts: number, at: Date) =>
+    settle({ db, now: () => at, retryFactor: 1, transport: { kind: 'scripted' } }, [
+      { due: { ...due, attempts, due_from: at }, outcome: taken, eventId: crypto.randomUUID() } as never,
+    ])
+  const at = now()
+  await takenBy(2, at)
+  await takenBy(1, new Date(at.getTime() + 9_000))
+  const Event = row<{ type: string; at: Date }>({ type: text, at: time })
+  const events = await db.many(
+    Event,
+    sql`select type, at from message_events where message_id = ${due.id} order by at`,
+  )
+  assert.deepEqual(events, [{ type: 'sent', at }])
 })
 
 test('what a worker that stops has not begun is free at once, and nothing is said of the upstream', async () => {
