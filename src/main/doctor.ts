@@ -3,6 +3,7 @@
 import { Resolver } from 'node:dns/promises'
 import pg from 'pg'
 import { hasDatabase } from '../adapters/embedded-postgres/embedded-postgres.ts'
+import { isDiskFull } from '../kernel/disk-full.ts'
 import { codeOf, isUnwritable } from '../kernel/outage.ts'
 import type { Transport } from '../kernel/ports.ts'
 import { keyId } from '../kernel/seal.ts'
@@ -201,7 +202,7 @@ async function checkMedia(config: Config): Promise<Check> {
     await within(30_000, storage.verify(), () => new Error('there was no answer in time'))
     return { name, state: 'ok', detail: `${storage.kind}: it can be written to` }
   } catch (error) {
-    const mend = /^(ENOSPC|EDQUOT)$/.test(codeOf(error))
+    const mend = isDiskFull(error)
       ? `make room on the disk that ${config.dataDir} is on`
       : 'check POSTHORN_MEDIA_STORAGE, and that this user or key may write there'
     return { name, state: 'failed', detail: `${storage.kind}: ${oneLine(error)}`, mend }

@@ -49,6 +49,20 @@ test('nothing to back up', async () => {
   assert.equal((await readdir(folder)).includes('none'), false)
 })
 
+test('a restore that finds a disk full says so, and changes nothing', async () => {
+  await query(
+    target,
+    `create function full_disk() returns event_trigger language plpgsql as $$
+     begin raise sqlstate '53100' using message = 'could not extend file: No space left on device'; end $$`,
+  )
+  await query(target, 'create event trigger full_disk on ddl_command_end execute function full_disk()')
+  const says = /nothing was restored, for a disk is full \(could not extend file.*make room/
+  await assert.rejects(restore(target, { file }), says)
+  await query(target, 'drop event trigger full_disk')
+  await query(target, 'drop function full_disk')
+  assert.deepEqual(await portrait(target), before)
+})
+
 test('a file that cannot be written to its end is named, and nothing of it stays', async () => {
   const beside = join(folder, 'bounded')
   await mkdir(beside)

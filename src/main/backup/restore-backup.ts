@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import type pg from 'pg'
+import { isDiskFull } from '../../kernel/disk-full.ts'
 import type { Config } from '../config.ts'
 import {
   applyMissing,
@@ -98,6 +99,11 @@ async function fromFile(needs: RestoreNeeds, client: pg.Client, ground: Ground):
   try {
     return await load(readTar(source.pipe(unzipped)), { ...needs, client, ground })
   } catch (error) {
+    if (isDiskFull(error))
+      throw new BackupFault(
+        `nothing was restored, for a disk is full (${error.message}): ` +
+          `make room where the database is, and where ${needs.config.dataDir} is`,
+      )
     if (isOfData(error)) throw new BackupFault(`the backup is damaged: ${error.message}`)
     // An error of the server or of the operator speaks for itself.
     if (error instanceof BackupFault || error instanceof MigrationFault || isOthers(error)) throw error

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type pg from 'pg'
+import { isDiskFull } from '../../kernel/disk-full.ts'
 import type { Config } from '../config.ts'
 import { packageVersion } from '../package-root.ts'
 import {
@@ -79,9 +80,10 @@ export async function writeBackup(needs: BackupNeeds): Promise<Written> {
   }
 }
 
-function unwritten(file: string, { code, message }: NodeJS.ErrnoException): BackupFault {
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  return new BackupFault(`${file} cannot be written: ${isFull ? 'the disk is full' : message}`)
+function unwritten(file: string, error: Error): BackupFault {
+  return new BackupFault(
+    `${file} cannot be written: ${isDiskFull(error) ? 'the disk is full' : error.message}`,
+  )
 }
 
 /** From here on the transaction sees one moment, and no migration changes a table under it. */
