@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { bool, maybe, row, text, time } from '../../kernel/row.ts'
+import { bool, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { Reason } from './suppressions.ts'
 
@@ -133,18 +133,39 @@ export type NewSuppression = SuppressionRef & {
   at: Date
 }
 
-/** The first reason stays: it is what stopped the address. That of an erased person is not written down again. */
-export function insertSuppressions(db: Db, suppressions: NewSuppression[]) {
-  return db.run(sql`
+/**
+ * The first reason stays, since it is what stopped the address, until there is a complaint: it says most about the person
+ * and about us, and no other reason comes in its place.
+ */
+const complaintOutdoes = sql`
+    on conflict (account_id, email) do update
+       set reason = excluded.reason, source = excluded.source, message_id = excluded.message_id, id = excluded.id,
+           created_at = greatest(excluded.created_at, suppressions.created_at)
+     where excluded.reason = 'complaint' and suppressions.reason <> 'complaint'`
+
+const Added = row<{ added: number }>({ added: int })
+
+/** Gives how many were not suppressed before. That of an erased person is not written down again. */
+export async function insertSuppressions(db: Db, suppressions: NewSuppression[]): Promise<number> {
+  const { added } = await db.one(
+    Added,
+    sql`
+    with written as (
     insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    select n."accountId", n.email, n.reason, n.source, n."messageId", n.at, n.id
+    select distinct on (n."accountId", n.email)
+           n."accountId", n.email, n.reason, n.source, n."messageId", n.at, n.id
       from json_to_recordset(${JSON.stringify(suppressions)}::json)
            as n (id uuid, "accountId" bigint, email text, reason text, source text, "messageId" uuid, at timestamptz)
      where not exists (select 1
                          from suppressions e
                         where e.account_id = n."accountId" and e.email = erased_name(n.email))
-     order by n."accountId", n.email
-    on conflict (account_id, email) do nothing`)
+     order by n."accountId", n.email, n.reason = 'complaint' desc, n.id
+    ${complaintOutdoes}
+    -- A row that was there before has been locked.
+    returning xmax = 0 as is_new)
+    select count(*) filter (where is_new)::int as added from written`,
+  )
+  return added
 }
 
 /**
@@ -197,7 +218,7 @@ export function copySuppression(
                          from suppressions e
                         where e.account_id = ${accountId} and e.email = erased_name(${to.email}))
      limit 1
-    on conflict (account_id, email) do nothing`)
+    ${complaintOutdoes}`)
 }
 
 /** Of s: its person left, or their contact was blacklisted. */
@@ -235,12 +256,12 @@ export function deleteSuppression(
        ${when(source, (one) => sql`and source = ${one}`)}`)
 }
 
-const Source = row<{ source: string }>({ source: text })
+const Said = row<Origin>({ reason: json(), source: text })
 
-export function findSource(db: Db, { accountId, email }: SuppressionRef) {
+export function findOrigin(db: Db, { accountId, email }: SuppressionRef) {
   return db.maybe(
-    Source,
-    sql`select source from suppressions where account_id = ${accountId} and email = ${email}`,
+    Said,
+    sql`select reason, source from suppressions where account_id = ${accountId} and email = ${email}`,
   )
 }
 
