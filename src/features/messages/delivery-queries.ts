@@ -102,6 +102,11 @@ const whetherTheyLeft = sql`
                            and u.contact_id = c.id
                            and u.list_id = m.list_id)) then 'unsubscribe' end`
 
+const domainBlock = sql`
+  (select ${blockedDomain}::text
+     from blocked_domains d
+    where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1))`
+
 /**
  * With the reason when the address was suppressed, or a campaign's recipient left, after acceptance; not by whom asked
  * for just this message.
@@ -113,12 +118,10 @@ export function loadDue(db: Db, ids: string[]) {
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
            coalesce(m.scheduled_at, m.created_at) as due_from, m.tried_since,
-           coalesce(b.track, '{}') as track,
-           z.body_size, ${ifLight} b.parts end as parts, ${ifLight} b.raw end as raw,
+           coalesce(b.track, '{}') as track, z.body_size,
+           ${ifLight} b.parts end as parts, ${ifLight} b.raw end as raw,
            coalesce(s.reason, e.reason,
-                    (select ${blockedDomain}::text
-                       from blocked_domains d
-                      where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1)),
+                    ${domainBlock},
                     (select ${blockedSender}::text
                        from blocked_senders x
                       where m.stream = 'transactional' and x.account_id = m.account_id

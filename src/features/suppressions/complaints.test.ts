@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import type { Db } from '../../kernel/db.ts'
 import { newUuid } from '../../kernel/id.ts'
-import { copySuppression, insertSuppressions } from './queries.ts'
+import { copySuppression, insertSuppressions } from './insert-queries.ts'
 import { type Reason, suppress } from './suppressions.ts'
 
 const app = await makeApp()

@@ -5,10 +5,10 @@ import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
+import { insertSuppressions } from './insert-queries.ts'
 import {
   deleteSuppression,
   findOrigin,
-  insertSuppressions,
   isUnsubscribed,
   liftSuppressions,
   listSuppressions,

@@ -128,7 +128,7 @@ describe('an identifier that many contacts want at once', () => {
     })
 })
 
-test('contacts are not merged: a forced merge is refused with what to do instead, and needs nothing where none is due', async () => {
+test('contacts are not merged: a forced merge is refused with what to do instead', async () => {
   const [one, other] = [await make({ ext_id: 'merge-one' }), await make({ ext_id: 'merge-other' })]
   const force = { forceMerge: true }
   const change = { ...force, ext_id: 'merge-other' }

@@ -1,5 +1,5 @@
-// Which elements are open at a place of an HTML text: after the tree construction of the HTML standard (section 13.2.6),
-// as far as finding out what is hidden needs it.
+// Which elements are open at a place of an HTML text: after the tree construction of the HTML standard (section
+// 13.2.6), as far as finding out what is hidden needs it.
 import type { Tag } from '../tracking/scan-html.ts'
 
 const words = (text: string) => new Set(text.split(' '))
@@ -9,12 +9,12 @@ const formatting = words('a b big code em font i nobr s small strike strong tt u
 // All that no end of another, inline element closes.
 const blocks = words(
   'address article aside blockquote body button caption center col colgroup dd details dir div dl dt fieldset ' +
-    'figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header html li main marquee menu nav noscript object ' +
-    'ol p pre section select summary table tbody td template tfoot th thead tr ul applet',
+    'figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header html li main marquee menu nav noscript ' +
+    'object ol p pre section select summary table tbody td template tfoot th thead tr ul applet',
 )
 const closesParagraph = words(
-  'address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form h1 h2 ' +
-    'h3 h4 h5 h6 header hr li main menu nav ol p pre section summary table ul',
+  'address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form h1 ' +
+    'h2 h3 h4 h5 h6 header hr li main menu nav ol p pre section summary table ul',
 )
 const tableParts = words('caption colgroup table tbody td tfoot th thead tr')
 const insideTables = words('table template')
