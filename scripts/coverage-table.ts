@@ -6,7 +6,7 @@ import { excluded } from '../test/clients/scope.ts'
 const sms = '`templateId` is refused; `webUrl` is not called: a webhook of the channel `sms` takes its place'
 
 const values =
-  'a value of the wrong type is refused; `forceMerge` does nothing: what another contact has is refused'
+  'a value of the wrong type is refused; `forceMerge` merges nothing: what another has is refused, with what to do'
 
 /** What the provider does otherwise. An operation without a note works as there. */
 const notes: Record<string, string> = {

@@ -3,7 +3,7 @@ import { closeServer, type Joined, join, leaveToOthers, type Mode } from './join
 import { hasDatabase, preparePlace } from './place.ts'
 import { isServerOf } from './processes.ts'
 import type { Place } from './server.ts'
-import { followLog } from './server-log.ts'
+import { type Following, followLog } from './server-log.ts'
 
 export { EmbeddedPostgresError, hasDatabase }
 
@@ -32,14 +32,15 @@ export type EmbeddedPostgresOptions = {
 }
 
 export const openEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  let endLog = async () => {}
+  let log: Following | undefined
   try {
     const place = { ...(await preparePlace(options.dataDir)), wantedPort: options.port }
-    if (options.onLog) endLog = await followLog(place.logFile, options.onLog)
+    if (options.onLog || options.mode === 'service') log = await followLog(place.logFile, options.onLog)
     const joined = await join(place, options, options.waitMs ?? 15_000)
-    return handleOf(place, joined, options, endLog)
+    if (joined.owns) log?.keepShort()
+    return handleOf(place, joined, options, log)
   } catch (error) {
-    await endLog()
+    await log?.stop()
     if (error instanceof EmbeddedPostgresError) throw error
     throw failure(`cannot use the data folder ${options.dataDir}: ${messageOf(error)}`, error)
   }
@@ -49,7 +50,7 @@ const handleOf = (
   place: Place,
   joined: Joined,
   { mode, onExit }: EmbeddedPostgresOptions,
-  endLog: () => Promise<void>,
+  log: Following | undefined,
 ): EmbeddedPostgres => {
   const { server, session, owns } = joined
   let stopping: Promise<void> | undefined
@@ -59,7 +60,7 @@ const handleOf = (
     if (stopping === undefined) onExit?.(`${what} unasked: see ${place.logFile}`)
   })
   const stop = () => {
-    stopping ??= (mode === 'service' ? closeServer : leaveToOthers)(place, joined).finally(endLog)
+    stopping ??= (mode === 'service' ? closeServer : leaveToOthers)(place, joined).finally(() => log?.stop())
     return stopping
   }
   const url = `postgres://posthorn:${place.password}@127.0.0.1:${server.port}/posthorn`

@@ -14,6 +14,7 @@ import {
   openFor,
   query,
   replace,
+  runningPid,
   serverPid,
   shareDataDir,
 } from './fixtures/testing.ts'
@@ -176,4 +177,33 @@ test('a log of more than ten megabytes is put aside at the next start', async (t
   await opens(t, dataDir)
   assert.ok((await stat(log)).size < 100_000)
   assert.ok((await stat(`${log}.1`)).size > 10_000_000)
+})
+
+test('the log of a server that runs on is put aside too, and what ends it is told', async (t) => {
+  const dataDir = sharedDataDir(t)
+  const log = path.join(dataDir, 'postgres.log')
+  const [lines, lost]: [string[], string[]] = [[], []]
+  const { url } = await openFor(t, {
+    dataDir,
+    mode: 'service',
+    onLog: (line) => lines.push(line),
+    onExit: (detail) => lost.push(detail),
+  })
+  const sizes = async () => Promise.all([log, `${log}.1`].map(async (file) => (await stat(file)).size))
+  const long = `do $$ begin for i in 1..120 loop raise log 'number % %', i, repeat('x', 100000); end loop; end $$`
+  for (let round = 0; round < 3; round++) {
+    await query(url, long)
+    await eventually(async () => (await stat(log)).size < 1_000_000)
+  }
+  assert.ok((await sizes()).every((size) => size < 25_000_000))
+  assert.equal((await stat(`${log}.1`)).mode & 0o777, 0o600)
+  assert.deepEqual(
+    lines.flatMap((line) => /number (\d+) /.exec(line)?.[1] ?? []).map(Number),
+    [1, 2, 3].flatMap(() => Array.from({ length: 120 }, (_, i) => i + 1)),
+  )
+  process.kill(await runningPid(dataDir), 'SIGQUIT')
+  await eventually(() => lost.length > 0)
+  await eventually(() => lines.some((line) => line.includes('received immediate shutdown request')))
+  assert.match(await readFile(log, 'utf8'), /received immediate shutdown request/)
+  await opens(t, dataDir)
 })

@@ -4,7 +4,9 @@ import { type Names, withLinks, withValues } from '../messages/templates/old-nam
 import { scanTags } from '../messages/tracking/scan-html.ts'
 import type { CampaignContent } from './render-campaign.ts'
 
-export function htmlSource({ html, preview_text, extras }: CampaignContent, names: Names): string {
+type Bodies = Pick<CampaignContent, 'html' | 'preview_text' | 'extras'>
+
+export function htmlSource({ html, preview_text, extras }: Bodies, names: Names): string {
   const opening = withValues(previewOf(preview_text) + headerSource(extras.header), names)
   const footer = withValues(footerSource(extras.footer), names)
   const body = withValues(withLinks(html), names)

@@ -35,7 +35,7 @@ async function ofCampaign(db: Db, source: MirrorSource, of: OfCampaign): Promise
   const recipient = campaign && (await recipientOf(db, source, of))
   if (!recipient) return undefined
   const compiled = compileCampaign(campaign, await attributeNames(db, of.accountId))
-  return (await renderCampaign(compiled, recipient)).html
+  return (await renderCampaign(compiled, { ...recipient, isPage: true })).html
 }
 
 async function recipientOf(

@@ -4,9 +4,9 @@ import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, storable } from '../../kernel/v3/lenient.ts'
 import { toFieldSource, withLinks } from '../messages/templates/old-names.ts'
 import { findTemplate, type UsedTemplate } from '../transactional/template-queries.ts'
-import { refuseBadTemplate } from '../transactional/v3/render.ts'
+import { refuseBadTemplate, refuseHiddenFooter } from '../transactional/v3/render.ts'
 import type { CampaignBody } from './body.ts'
-import { escapedSource, footerSource, headerSource } from './campaign-source.ts'
+import { escapedSource, footerSource, headerSource, htmlSource } from './campaign-source.ts'
 import type { CampaignFields } from './queries.ts'
 
 // As the provider has them.
@@ -71,6 +71,9 @@ export async function refuseBadTemplates(fields: CampaignFields): Promise<void> 
   ]
   for (const [param, source] of html) if (source) await refuseBadTemplate(source, 'html', param)
   for (const [param, source] of text) if (source) await refuseBadTemplate(source, 'text', param)
+  const pieces = { header: headerSource(extras.header), footer: footerSource(extras.footer) }
+  for (const [param, source] of Object.entries(pieces)) await refuseHiddenFooter(source, param)
+  if (fields.html !== '') await refuseHiddenFooter(htmlSource(fields, []), 'htmlContent')
 }
 
 /** What must be there before anything is sent. */

@@ -2,9 +2,9 @@
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
 import { oneLine, storable } from '../../kernel/v3/lenient.ts'
 import { languageOf, leaveWords } from '../contacts/unsubscribe/leave-words.ts'
+import { placeFooter, readGround } from '../messages/footer/ground.ts'
 import { type CompiledTemplate, compileTemplate, type TemplateScope } from '../messages/templates/compile.ts'
 import { type Names, toFieldSource, withLinks, withValues } from '../messages/templates/old-names.ts'
-import { beforeBodyEnd, withoutComments } from '../messages/tracking/scan-html.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { automaticFooter, htmlSource } from './campaign-source.ts'
 import type { Links } from './links.ts'
@@ -49,6 +49,8 @@ export type CampaignRecipient = {
   links: Links
   /** The list that brought the recipient. */
   listId?: string | null
+  /** Of what was sent before: HTML that would hide a footer is shown as it is. */
+  isPage?: boolean
   /** Which subject of an A/B test; A when absent. */
   variant?: Variant
 }
@@ -128,12 +130,15 @@ export function scopeOf(
 async function renderBody(
   { html, text, utm }: CompiledCampaign,
   scope: TemplateScope,
-  { links, attributes }: CampaignRecipient,
+  { links, attributes, isPage }: CampaignRecipient,
 ) {
   const word = leaveWords[languageOf(attributes)]
   const rendered = storable(await html.render(scope))
-  const isFooterAdded = !hasLink(withoutComments(rendered), links)
-  const whole = isFooterAdded ? beforeBodyEnd(rendered, automaticFooter(links.unsubscribe, word)) : rendered
+  const ground = readGround(rendered, [links.unsubscribe, links.preferences])
+  const isFooterAdded = !ground.isLinked && !(isPage && ground.hiddenFrom !== undefined)
+  const whole = isFooterAdded
+    ? placeFooter(rendered, automaticFooter(links.unsubscribe, word), ground)
+    : rendered
   const plain = text && storable(await text.render({ ...scope, unsubscribe_word: word }))
   return {
     html: utm ? tagLinks(whole, utm, [links.unsubscribe, links.preferences, links.mirror]) : whole,

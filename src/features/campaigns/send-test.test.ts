@@ -96,6 +96,19 @@ describe('sendTest', async () => {
     assert.equal((await ask('/api/v1/usage')).day.sent, 1)
   })
 
+  test('is refused where the attributes of its reader would hide the way out', async () => {
+    const html = '<p>Hello {{ contact.FIRSTNAME }}</p>{% if contact.FIRSTNAME %}<!--{% endif %}'
+    const id = await create({ htmlContent: html })
+    await post('/v3/contacts', { email: 'zoe@example.com', attributes: { FIRSTNAME: 'Zoe' } })
+    const test = (email: string) => post(`${base}/${id}/sendTest`, { emailTo: [email] })
+    assert.equal((await test('noname@example.com')).status, 204)
+    const { status, body } = await test('zoe@example.com')
+    assert.deepEqual([status, body.code], [400, 'invalid_parameter'])
+    assert.match(body.message, /^htmlContent .*<!-- is never closed/)
+    const asked = { campaign_id: id, contact: 'zoe@example.com' }
+    assert.equal((await post('/api/v1/campaigns/preview', asked)).body.error.code, 'template_invalid')
+  })
+
   test('warns of nothing where the template has its link', async () => {
     const reply = await post(`${base}/${await create()}/sendTest`, { emailTo: ['bob@example.com'] })
     assert.deepEqual([reply.status, reply.headers.get('x-posthorn-warnings')], [204, null])

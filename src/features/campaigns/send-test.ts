@@ -8,6 +8,7 @@ import { readableOf } from '../contacts/contacts/readable.ts'
 import type { FindUnsubscribeKeys } from '../contacts/unsubscribe/tokens.ts'
 import type { Attachment, Outgoing } from '../messages/queue-messages.ts'
 import { weighed } from '../messages/weigh.ts'
+import { refusingFaults } from '../transactional/v3/render.ts'
 import { readAuthors, writeToAuthors } from './authors.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { type Links, testLinks } from './links.ts'
@@ -40,7 +41,9 @@ export async function sendTest(
   const weight = weighed()
   for (const { email } of recipients) {
     const attributes = await attributesOf(ctx, email)
-    const one = await renderCampaign(compiled, { email, attributes, links: shared })
+    const one = await refusingFaults('htmlContent', () =>
+      renderCampaign(compiled, { email, attributes, links: shared }),
+    )
     const test = { ...testOf(ctx, one), attachments }
     weight.add([test])
     rendered.push(one)

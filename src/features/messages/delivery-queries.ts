@@ -19,6 +19,8 @@ export type DueRow = {
   message_id: string
   /** The time it was to leave: that of acceptance, the scheduled one, or that of its turn in a campaign. */
   due_from: Date
+  /** Of the first try that was made; null before it. */
+  tried_since: Date | null
   /** Octets of its body and of its attachments. */
   body_size: number
   attached_size: number
@@ -52,6 +54,7 @@ const Due = row<DueRow>({
   subject: text,
   message_id: text,
   due_from: time,
+  tried_since: maybe(time),
   body_size: int,
   attached_size: int,
   parts: json(),
@@ -99,6 +102,11 @@ const whetherTheyLeft = sql`
                            and u.contact_id = c.id
                            and u.list_id = m.list_id)) then 'unsubscribe' end`
 
+const domainBlock = sql`
+  (select ${blockedDomain}::text
+     from blocked_domains d
+    where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1))`
+
 /**
  * With the reason when the address was suppressed, or a campaign's recipient left, after acceptance; not by whom asked
  * for just this message.
@@ -109,12 +117,11 @@ export function loadDue(db: Db, ids: string[]) {
     sql`
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
-           coalesce(m.scheduled_at, m.created_at) as due_from, coalesce(b.track, '{}') as track,
-           z.body_size, ${ifLight} b.parts end as parts, ${ifLight} b.raw end as raw,
+           coalesce(m.scheduled_at, m.created_at) as due_from, m.tried_since,
+           coalesce(b.track, '{}') as track, z.body_size,
+           ${ifLight} b.parts end as parts, ${ifLight} b.raw end as raw,
            coalesce(s.reason, e.reason,
-                    (select ${blockedDomain}::text
-                       from blocked_domains d
-                      where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1)),
+                    ${domainBlock},
                     (select ${blockedSender}::text
                        from blocked_senders x
                       where m.stream = 'transactional' and x.account_id = m.account_id
@@ -199,6 +206,8 @@ export type Settled = {
   heldReason: string | null
   /** What a campaign's subject became for this recipient. */
   subject: string | null
+  /** Of one that waits for its next try: when the first was made. */
+  triedSince: Date | null
 }
 
 /** The transaction itself, or what it carries out with its commit. */
@@ -216,13 +225,14 @@ export function settleMessages(db: Runs, settled: Settled[]) {
            held_reason = s.held_reason,
            upstream_id = coalesce(s.upstream_id, m.upstream_id),
            sent_at = case when s.status = 'sent' then s.at else m.sent_at end,
-           subject = coalesce(s.subject, m.subject)
+           subject = coalesce(s.subject, m.subject),
+           tried_since = coalesce(m.tried_since, s.tried_since)
       from unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('at')}::timestamptz[],
                   ${column('attempts')}::int[],
                   ${settled.map(({ error }) => (error ? JSON.stringify(error) : null))}::jsonb[],
                   ${column('upstreamId')}::text[], ${column('heldReason')}::text[], ${column('subject')}::text[],
-                  ${column('claim')}::int[])
-           as s (id, status, at, attempts, error, upstream_id, held_reason, subject, claim)
+                  ${column('claim')}::int[], ${column('triedSince')}::timestamptz[])
+           as s (id, status, at, attempts, error, upstream_id, held_reason, subject, claim, tried_since)
      where m.id = s.id
        and m.status in ('queued', 'held')
        and (s.status not in ('queued', 'held')

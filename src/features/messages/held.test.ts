@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
+import { maybe, row, time } from '../../kernel/row.ts'
 import { SealFault } from '../../kernel/seal.ts'
 import { sql } from '../../kernel/sql.ts'
 import type { FindDkimKeys } from './compose-message.ts'
@@ -131,13 +132,37 @@ describe('an upstream that takes nobody’s mail', () => {
     const id = await send('week@example.com')
     await db.run(sql`
       update messages
-         set created_at = now() - interval '8 days'
+         set tried_since = now() - interval '8 days'
        where account_id = ${app.accountId} and recipient = 'week@example.com'`)
     const stop = deliverThrough({ db, transport: upstream(() => paused), retryFactor: 0.001 })
     assert.equal((await reaches(id, 'failed')).last_error.code, 'retries_spent')
     const counted = await db.run(sql`
       select 1 from soft_bounces where account_id = ${app.accountId} and email = 'week@example.com'`)
     assert.equal(counted, 0)
+    await stop()
+  })
+
+  test('keeps a message for a week of tries, however long it waited for the first one', async () => {
+    const id = await send('late@example.com')
+    await db.run(sql`
+      update messages
+         set created_at = now() - interval '8 days'
+       where account_id = ${app.accountId} and recipient = 'late@example.com'`)
+    let isAway = true
+    const transport = upstream(() => (isAway ? paused : taken))
+    const stop = deliverThrough({ db, transport, retryFactor: 0.0005 })
+    await reaches(id, 'held')
+    const Tried = row<{ tried_since: Date | null }>({ tried_since: maybe(time) })
+    const triedSince = async () => {
+      const ofLate = sql`account_id = ${app.accountId} and recipient = 'late@example.com'`
+      return (await db.one(Tried, sql`select tried_since from messages where ${ofLate}`)).tried_since
+    }
+    const first = await triedSince()
+    assert.ok(first && Date.now() - first.getTime() < 60_000)
+    await until(async () => transport.asked.length > 2, 'further tries')
+    assert.deepEqual(await triedSince(), first)
+    isAway = false
+    await reaches(id, 'sent')
     await stop()
   })
 
@@ -182,13 +207,13 @@ async function listed(status: string): Promise<string[]> {
 }
 
 describe('the next try', () => {
-  const dueFrom = new Date('2026-11-15T12:00:00Z')
+  const triedSince = new Date('2026-11-15T12:00:00Z')
   const hours = 3_600_000
   const tried = (ageMs: number, given: Partial<Parameters<typeof nextTry>[0]>) =>
     nextTry({
       attempts: 1,
-      dueFrom,
-      now: new Date(dueFrom.getTime() + ageMs),
+      triedSince,
+      now: new Date(triedSince.getTime() + ageMs),
       isTransport: false,
       askedMs: 0,
       factor: 1,
@@ -196,7 +221,7 @@ describe('the next try', () => {
     })
   const waits = (ageMs: number, given: Partial<Parameters<typeof nextTry>[0]>) => {
     const next = tried(ageMs, given)
-    return next && (next.at.getTime() - dueFrom.getTime() - ageMs) / 60_000
+    return next && (next.at.getTime() - triedSince.getTime() - ageMs) / 60_000
   }
   const about = (minutes: number, found: number | undefined) =>
     assert.ok(found !== undefined && Math.abs(found - minutes) <= minutes * 0.06, String(found))

@@ -29,8 +29,8 @@ const briefWaitMs = 10_000
 
 export type Tried = {
   attempts: number
-  /** The time it was to leave. */
-  dueFrom: Date
+  /** The first try that was made; what waited for it, because nobody tried, is no time of tries. */
+  triedSince: Date
   now: Date
   /** The upstream takes nobody's mail: no try of this message is counted. */
   isTransport: boolean
@@ -48,7 +48,7 @@ export type NextTry = { at: Date; isHeld: boolean }
 /** When to try again, or undefined when it is time to give up. */
 export function nextTry({
   attempts,
-  dueFrom,
+  triedSince,
   now,
   isTransport,
   askedMs,
@@ -57,7 +57,7 @@ export function nextTry({
   const isForSomebody = askedMs >= holdAfterMs
   const isRecipients = !isTransport && !isForSomebody
   const isShortened = factor < 1 && isRecipients
-  const passed = now.getTime() - dueFrom.getTime()
+  const passed = now.getTime() - triedSince.getTime()
   // A time in which nobody tried, because the service stood still or the upstream was away, is no refusal.
   const triedFor = usualAgeMs(attempts) * Math.max(1, factor)
   const age = isShortened ? triedFor : isRecipients ? Math.min(passed, triedFor) : passed
@@ -66,7 +66,8 @@ export function nextTry({
   // A tenth of jitter keeps messages deferred together from coming back together.
   const delay = wait * factor * (0.95 + Math.random() * 0.1)
   const latest = isTransport || isHeld ? giveUpHeldAfterMs : giveUpAfterMs
-  return age + (isShortened ? wait : delay) > latest * Math.max(1, factor)
+  // Without the jitter, so that as many tries are made of each.
+  return age + wait * (isShortened ? 1 : factor) > latest * Math.max(1, factor)
     ? undefined
     : { at: new Date(now.getTime() + delay), isHeld }
 }

@@ -120,7 +120,14 @@ function written(outcome: HandedOver['outcome']): HandedOver['outcome'] {
   return 'message' in outcome ? { ...outcome, message: storable(outcome.message) } : outcome
 }
 
-const nothing = { error: null, upstreamId: null, dueAt: null, heldReason: null, subject: null }
+const nothing = {
+  error: null,
+  upstreamId: null,
+  dueAt: null,
+  heldReason: null,
+  subject: null,
+  triedSince: null,
+}
 
 function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
   const { id, attempts } = due
@@ -176,9 +183,10 @@ function retried(
   const verdict = classifyReply(outcome)
   const isTransport =
     outcome.kind === 'unready' || (outcome.kind === 'deferred' && outcome.fault === 'transport')
+  const triedSince = due.tried_since ?? base.at
   const next = nextTry({
     attempts: due.attempts,
-    dueFrom: due.due_from,
+    triedSince,
     now: base.at,
     isTransport,
     askedMs: outcome.retryAfterMs ?? 0,
@@ -197,7 +205,7 @@ function retried(
     }
   }
   const error = lastErrorOf(verdict.class, outcome)
-  const waits = { ...base, error, dueAt: next.at, ...heldBy(next, outcome) }
+  const waits = { ...base, error, triedSince, dueAt: next.at, ...heldBy(next, outcome) }
   // The upstream's own trouble is told by the message's last error; an event a message and try would drown the log.
   if (isTransport) return { ...waits, attempts: due.attempts - 1 }
   return { ...waits, event: event('deferred', bounceData(outcome, verdict)) }

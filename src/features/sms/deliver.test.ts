@@ -103,6 +103,22 @@ test('words that the database does not take are kept without what it refuses', a
 })
 
 describe('tries', () => {
+  test('begin with the first one, however long nobody tried', async () => {
+    app.clock.at = monday
+    const id = accepted(await send())
+    app.clock.at = new Date(monday.getTime() + 8 * 86_400_000)
+    const worker = work(async () => ({ kind: 'deferred', fault: 'transport', message: 'Not now' }))
+    const found = await during(worker, () =>
+      until(async () => {
+        const sms = await app.find(id)
+        return sms.last_error !== null && sms
+      }, 'the first try'),
+    )
+    assert.equal(found.status, 'queued')
+    await db.run(sql`delete from sms_messages where account_id = ${app.accountId} and status = 'queued'`)
+    app.clock.at = monday
+  })
+
   test('follow the schedule of email and end after a day', async () => {
     const id = accepted(await send())
     const worker = work(async () => ({ kind: 'deferred', fault: 'message', message: 'Not now' }))

@@ -14,7 +14,8 @@ export type DueRow = {
   content: string
   encoding: Encoding
   attempts: number
-  created_at: Date
+  /** Of the first try that was made; null before it. */
+  tried_since: Date | null
   /** Since it was accepted the number has been taken off. */
   suppressed: string | null
 }
@@ -29,7 +30,7 @@ const Due = row<DueRow>({
   content: text,
   encoding: json(),
   attempts: int,
-  created_at: time,
+  tried_since: maybe(time),
   suppressed: maybe(text),
 })
 
@@ -90,7 +91,7 @@ export function claimSms(db: Db, claim: Claim) {
       from picked p
      where m.id = p.id
     returning m.id, m.account_id, m.mode, m.type, m.sender, m.recipient, m.content, m.encoding, m.attempts,
-              m.created_at, (${optoutOf(sql`m.account_id`, sql`m.recipient`)}) as suppressed`,
+              m.tried_since, (${optoutOf(sql`m.account_id`, sql`m.recipient`)}) as suppressed`,
   )
 }
 
@@ -109,13 +110,14 @@ export function markSent(db: Db, { accountId, id, upstreamId, at }: Taken) {
      where account_id = ${accountId} and id = ${id}`)
 }
 
-export type Waiting = Ref & { attempts: number; counted: number; dueAt: Date; error: string }
+export type Waiting = Ref & { at: Date; attempts: number; counted: number; dueAt: Date; error: string }
 
 /** Unless somebody else has it by now, or a report says that it has arrived. */
-export function markWaiting(db: Db, { accountId, id, attempts, counted, dueAt, error }: Waiting) {
+export function markWaiting(db: Db, { accountId, id, at, attempts, counted, dueAt, error }: Waiting) {
   return db.run(sql`
     update sms_messages
-       set due_at = ${dueAt}, attempts = ${counted}, last_error = ${error}, claimed_until = null
+       set due_at = ${dueAt}, attempts = ${counted}, last_error = ${error}, claimed_until = null,
+           tried_since = coalesce(tried_since, ${at})
      where account_id = ${accountId}
        and id = ${id}
        and status = 'queued'

@@ -73,11 +73,11 @@ async function ended(tx: Db, one: HandedOver, { status, type, reason, at }: End)
 type Retry = Extract<SmsOutcome, { kind: 'deferred' | 'uncertain' }> & { at: Date }
 
 async function retried(tx: Db, needs: SettleNeeds, one: HandedOver, told: Retry): Promise<void> {
-  const { attempts, created_at } = one.due
+  const { attempts, tried_since } = one.due
   const isTransport = told.kind === 'deferred' && told.fault === 'transport'
   const next = nextTry({
     attempts,
-    dueFrom: created_at,
+    triedSince: tried_since ?? told.at,
     now: told.at,
     isTransport,
     askedMs: told.retryAfterMs ?? 0,
@@ -86,5 +86,5 @@ async function retried(tx: Db, needs: SettleNeeds, one: HandedOver, told: Retry)
   const { message: error, at } = told
   if (!next) return ended(tx, one, { status: 'failed', type: 'soft_bounce', reason: error, at })
   const counted = isTransport ? attempts - 1 : attempts
-  await markWaiting(tx, { ...refOf(one), attempts, counted, dueAt: next.at, error })
+  await markWaiting(tx, { ...refOf(one), at, attempts, counted, dueAt: next.at, error })
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { bool, maybe, row, text, time } from '../../kernel/row.ts'
+import { bool, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
 import type { Reason } from './suppressions.ts'
 
@@ -125,28 +125,6 @@ export function assumeNotSuppressed(db: Db, refs: SuppressionRef[]) {
                     where b.account_id = r.account_id and b.email = r.email and b.sender = r.sender)`)
 }
 
-export type NewSuppression = SuppressionRef & {
-  id: string
-  reason: Reason
-  source: string
-  messageId: string | null
-  at: Date
-}
-
-/** The first reason stays: it is what stopped the address. That of an erased person is not written down again. */
-export function insertSuppressions(db: Db, suppressions: NewSuppression[]) {
-  return db.run(sql`
-    insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    select n."accountId", n.email, n.reason, n.source, n."messageId", n.at, n.id
-      from json_to_recordset(${JSON.stringify(suppressions)}::json)
-           as n (id uuid, "accountId" bigint, email text, reason text, source text, "messageId" uuid, at timestamptz)
-     where not exists (select 1
-                         from suppressions e
-                        where e.account_id = n."accountId" and e.email = erased_name(n.email))
-     order by n."accountId", n.email
-    on conflict (account_id, email) do nothing`)
-}
-
 /**
  * Whether one may be written to is part of a contact, for those who ask which changed since when. Before the
  * suppressions themselves: who writes both begins with the contact. One that was changed in the same act is left.
@@ -175,29 +153,6 @@ export function touchSuppressed(db: Db, { accountId, email }: SuppressionRef, of
        and exists (select 1
                      from suppressions s
                     where s.account_id = ${accountId} and s.email = ${email} and s.reason = any(${of}::text[]))`)
-}
-
-/** What is about a person and not about a mailbox. */
-const ofPerson: readonly Reason[] = ['unsubscribe', 'manual', 'complaint']
-
-/** To the address that a person has moved to; the old one keeps its own. */
-export function copySuppression(
-  db: Db,
-  { accountId, email }: SuppressionRef,
-  to: { email: string; id: string; at: Date },
-) {
-  return db.run(sql`
-    insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    select account_id, ${to.email}, reason, source, message_id, ${to.at}, ${to.id}
-      from suppressions
-     where account_id = ${accountId}
-       and email in (${email}, erased_name(${email}))
-       and reason = any(${ofPerson}::text[])
-       and not exists (select 1
-                         from suppressions e
-                        where e.account_id = ${accountId} and e.email = erased_name(${to.email}))
-     limit 1
-    on conflict (account_id, email) do nothing`)
 }
 
 /** Of s: its person left, or their contact was blacklisted. */
@@ -235,12 +190,12 @@ export function deleteSuppression(
        ${when(source, (one) => sql`and source = ${one}`)}`)
 }
 
-const Source = row<{ source: string }>({ source: text })
+const Said = row<Origin>({ reason: json(), source: text })
 
-export function findSource(db: Db, { accountId, email }: SuppressionRef) {
+export function findOrigin(db: Db, { accountId, email }: SuppressionRef) {
   return db.maybe(
-    Source,
-    sql`select source from suppressions where account_id = ${accountId} and email = ${email}`,
+    Said,
+    sql`select reason, source from suppressions where account_id = ${accountId} and email = ${email}`,
   )
 }
 

@@ -5,10 +5,10 @@ import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
+import { insertSuppressions } from './insert-queries.ts'
 import {
   deleteSuppression,
-  findSource,
-  insertSuppressions,
+  findOrigin,
   isUnsubscribed,
   liftSuppressions,
   listSuppressions,
@@ -55,8 +55,8 @@ export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Pro
 export const liftByReply = (db: Db, ref: SuppressionRef) => lift(db, ref, [byReply.reason], byReply.source)
 
 export async function wasSaidSince(db: Db, ref: SuppressionRef): Promise<boolean> {
-  const found = await findSource(db, ref)
-  return found !== undefined && found.source !== byReply.source
+  const found = await findOrigin(db, ref)
+  return found !== undefined && (found.source !== byReply.source || found.reason !== byReply.reason)
 }
 
 export async function suppressByHand(ctx: Ctx, given: string) {

@@ -241,10 +241,12 @@ describe('a receiver', () => {
     const { accountId, key, call, deliveries } = await shop(receiver.url)
     await event(accountId)
     await receiver.calls(1)
-    clock.aheadMs += 4.9 * days
-    await receiver.calls(2)
-    assert.equal((await call('GET')).body.status, 'active')
-    clock.aheadMs += 0.2 * days
+    for (let count = 2; count <= 5; count++) {
+      clock.aheadMs += 1.2 * days
+      await receiver.calls(count)
+      assert.equal((await call('GET')).body.status, 'active')
+    }
+    clock.aheadMs += 0.3 * days
     const { disabledReason } = await until(async () => {
       const { body } = await call('GET')
       return body.status === 'disabled' && body
@@ -257,6 +259,24 @@ describe('a receiver', () => {
     for (const job of webhookJobs) await runOnce(job, { db, now })
     const [left] = await deliveries()
     assert.deepEqual([left.status, left.statusCode], ['failed', 500])
+    clock.aheadMs = 0
+  })
+
+  test('is not given up for the time in which nobody called', async () => {
+    const receiver = await openReceiver((_got, response) => response.writeHead(500).end())
+    const { accountId, call, deliveries } = await shop(receiver.url)
+    await event(accountId)
+    const attempted = (attempts: number) =>
+      until(async () => (await deliveries())[0]?.attempts === attempts, `attempt ${attempts}`)
+    await receiver.calls(1)
+    await attempted(1)
+    clock.aheadMs += 6 * days
+    await receiver.calls(2)
+    await attempted(2)
+    clock.aheadMs += 1 * days
+    await receiver.calls(3)
+    await attempted(3)
+    assert.equal((await call('GET')).body.status, 'active')
     clock.aheadMs = 0
   })
 

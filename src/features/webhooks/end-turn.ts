@@ -31,22 +31,25 @@ export async function recordTurns(needs: Needs, ended: EndedTurn[]): Promise<und
 }
 
 const givenUpAfterMs = 5 * 24 * 3_600_000
+// Tries are a day apart at most. Over a longer time nobody asked, and it counts for nothing.
+const longestSilenceMs = 36 * 3_600_000
 const slowMs = 2_000
 
 function healthAfter({ retryFactor }: Needs, { turn, sent }: EndedTurn, at: Date): Ended {
   const { outcomes } = sent
   const failed = outcomes.filter(({ isTaken }) => !isTaken)
   const isAnyTaken = failed.length < outcomes.length
-  const failingSince = isAnyTaken ? null : (turn.failing_since ?? failed[0]?.at ?? null)
+  const { failingSince, failedAt } = isAnyTaken ? well : failingAfter(turn, failed)
   const longest = failed.toSorted((a, b) => b.askedMs - a.askedMs)[0]
   const asked = (longest?.askedMs ?? 0) * Math.min(1, retryFactor)
-  const disabledReason = reasonToDisable(failed, failingSince, at)
+  const disabledReason = reasonToDisable(failed, failingSince)
   return {
     accountId: turn.account_id,
     id: turn.id,
     turn: turn.turn,
     modifiedAt: turn.modified_at,
     failingSince,
+    failedAt,
     inTrouble: failingSince !== null || failed.length > 0 || outcomes.some(({ tookMs }) => tookMs > slowMs),
     pausedUntil: asked > 0 ? new Date(at.getTime() + asked) : null,
     pausedAt: longest?.at ?? null,
@@ -55,10 +58,23 @@ function healthAfter({ retryFactor }: Needs, { turn, sent }: EndedTurn, at: Date
   }
 }
 
-function reasonToDisable(failed: Outcome[], failingSince: Date | null, at: Date): string | null {
+type Failing = Pick<Ended, 'failingSince' | 'failedAt'>
+const well: Failing = { failingSince: null, failedAt: null }
+
+/** Of calls that all failed, and those before them. */
+function failingAfter({ failing_since, failed_at }: TurnRow, failed: Outcome[]): Failing {
+  const times = failed.map(({ at }) => at.getTime()).sort((a, b) => a - b)
+  const [first, last] = [times[0], times.at(-1)]
+  if (first === undefined || last === undefined) return { failingSince: failing_since, failedAt: failed_at }
+  const goesOn = failed_at !== null && first - failed_at.getTime() <= longestSilenceMs
+  return { failingSince: (goesOn && failing_since) || new Date(first), failedAt: new Date(last) }
+}
+
+function reasonToDisable(failed: Outcome[], failingSince: Date | null): string | null {
   if (failed.some(({ statusCode }) => statusCode === 410)) return 'The receiver answered 410: it is gone.'
   const last = failed.at(-1)
-  if (!last || failingSince === null || at.getTime() - failingSince.getTime() < givenUpAfterMs) return null
+  if (!last || failingSince === null || last.at.getTime() - failingSince.getTime() < givenUpAfterMs)
+    return null
   return `Every call failed for five days, the last with: ${last.error ?? 'no answer'}`
 }
 

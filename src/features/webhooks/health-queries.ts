@@ -11,6 +11,7 @@ export type Ended = {
   /** Of the webhook when the turn began: what is said of its receiver then is not said of a changed one. */
   modifiedAt: Date
   failingSince: Date | null
+  failedAt: Date | null
   inTrouble: boolean
   pausedUntil: Date | null
   /** When the call began that was answered so. */
@@ -32,6 +33,7 @@ export async function endTurns(db: Db, ended: Ended[]) {
        -- Over; and who was served longest ago comes next.
        set leased_until = clock_timestamp(),
            failing_since = case when w.modified_at = g.modified_at then g.failing_since else w.failing_since end,
+           failed_at = case when w.modified_at = g.modified_at then g.failed_at else w.failed_at end,
            in_trouble = w.modified_at = g.modified_at and g.in_trouble,
            paused_until = case when w.modified_at = g.modified_at and coalesce(w.lifted_at <= g.paused_at, true)
                                then g.paused_until end,
@@ -41,9 +43,9 @@ export async function endTurns(db: Db, ended: Ended[]) {
                   ${column('modifiedAt')}::timestamptz[], ${column('failingSince')}::timestamptz[],
                   ${column('inTrouble')}::boolean[], ${column('pausedUntil')}::timestamptz[],
                   ${column('pausedAt')}::timestamptz[], ${column('disabledAt')}::timestamptz[],
-                  ${column('disabledReason')}::text[])
+                  ${column('disabledReason')}::text[], ${column('failedAt')}::timestamptz[])
            as g (account_id, id, turn, modified_at, failing_since, in_trouble, paused_until, paused_at,
-                 disabled_at, disabled_reason)
+                 disabled_at, disabled_reason, failed_at)
      where w.account_id = g.account_id
        and w.id = g.id
        and w.turn = g.turn

@@ -106,7 +106,7 @@ export function updateWebhook(db: Db, { accountId, id }: Ref, one: WebhookFields
     update webhooks
        set url = ${one.url}, description = ${one.description}, events = ${one.events}, told_of = ${one.toldOf},
            batched = ${one.batched}, sealed = ${one.sealed}, modified_at = ${at}, disabled_at = null,
-           disabled_reason = null, failing_since = null, in_trouble = false, paused_until = null
+           disabled_reason = null, failing_since = null, failed_at = null, in_trouble = false, paused_until = null
      where account_id = ${accountId}
        and id = ${id}`)
 }

@@ -13,6 +13,8 @@ export type TurnRow = {
   sealed: Buffer
   modified_at: Date
   failing_since: Date | null
+  /** When the last call began that failed. */
+  failed_at: Date | null
   turn: string
   /** null: the account has not changed it. */
   timezone: string | null
@@ -27,6 +29,7 @@ const Turn = row<TurnRow>({
   sealed: bytes,
   modified_at: time,
   failing_since: maybe(time),
+  failed_at: maybe(time),
   turn: text,
   timezone: maybe(text),
 })
@@ -91,7 +94,8 @@ export function claimTurns(db: Db, claim: Claim) {
       from picked p, accounts a
      where w.id = p.id
        and a.id = w.account_id
-    returning w.id, w.account_id, w.type, w.url, w.batched, w.sealed, w.modified_at, w.failing_since, w.turn,
+    returning w.id, w.account_id, w.type, w.url, w.batched, w.sealed, w.modified_at, w.failing_since,
+              w.failed_at, w.turn,
               a.settings ->> 'timezone' as timezone`,
   )
 }

@@ -5,7 +5,7 @@ import { type Calculator, calculatorOf } from '../../contacts/attributes/calcula
 import { attributeNames } from '../../contacts/attributes/names.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
-import { unverifiedMessage, verifiedSenders } from '../../messages/senders/verified-sender.ts'
+import { unverifiedRefusal, verifiedSenders } from '../../messages/senders/verified-sender.ts'
 import type { CampaignMail, Written } from '../../messages/settle.ts'
 import { actOf } from '../../messages/simulator.ts'
 import { environmentOf } from '../../messages/templates/compile.ts'
@@ -110,7 +110,8 @@ async function isStopped(db: Db, ref: Ref, { sender, verified_sender_only }: Sta
   if (!verified_sender_only) return false
   const from = { accountId: ref.account_id, email: sender.email }
   if ((await verifiedSenders(db, [from]))(from)) return false
-  await stop(db, ref, `${unverifiedMessage(sender.email)} Mend it, then resume the campaign.`)
+  const { message } = await unverifiedRefusal(db, from)
+  await stop(db, ref, `${message} Mend it, then resume the campaign.`)
   return true
 }
 

@@ -1,13 +1,14 @@
 // The text part of a campaign that was given as HTML only.
+import { placeFooter, readGround } from '../../messages/footer/ground.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
-import { compileTemplate } from '../../messages/templates/compile.ts'
 import type { Names } from '../../messages/templates/old-names.ts'
-import { leavingLinks, ownLinks } from '../../messages/templates/own-links.ts'
+import { ownLinks } from '../../messages/templates/own-links.ts'
 import { isLink } from '../../messages/tracking/rewrite.ts'
-import { beforeBodyEnd, scanTags, withoutComments } from '../../messages/tracking/scan-html.ts'
+import { scanTags } from '../../messages/tracking/scan-html.ts'
 import { automaticFooter, htmlSource } from '../campaign-source.ts'
 import { type CampaignContent, type CompiledCampaign, compileCampaign } from '../render-campaign.ts'
 import { tagLinks } from '../utm.ts'
+import { showsWayOut } from './campaign-sheets.ts'
 
 // Piece by piece: one expression for all of it would look through the rest of the text from each opening on.
 export function isMoreThanValues(html: string): boolean {
@@ -27,11 +28,11 @@ export function compileWithText(content: CampaignContent, names: Names): Compile
   if (content.text !== null || isMoreThanValues(html)) return compiled
   const { utm } = compiled
   if (utm && !areLinksWritten(html)) return compiled
-  const { variables } = compileTemplate(withoutComments(html), 'html')
-  const isLeft = variables.some((name) => leavingLinks.has(name))
-  const whole = isLeft
-    ? html
-    : beforeBodyEnd(html, automaticFooter('{{ unsubscribe_url }}', '{{ unsubscribe_word }}'))
+  const ground = readGround(html)
+  const isLeft = showsWayOut(compiled.html)
+  if (!isLeft && ground.hiddenFrom !== undefined) return compiled
+  const footer = automaticFooter('{{ unsubscribe_url }}', '{{ unsubscribe_word }}')
+  const whole = isLeft ? html : placeFooter(html, footer, ground)
   return compileCampaign({ ...content, text: textFromHtml(utm ? tagLinks(whole, utm, []) : whole) }, names)
 }
 

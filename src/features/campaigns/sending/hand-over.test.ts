@@ -290,4 +290,10 @@ describe('a running campaign', () => {
     const { id } = await start(3, 'broken', { html: '<p>{% if %}</p>' })
     assert.deepEqual((await reaches(id, 'sent')).counts, { failed: 3 })
   })
+
+  test('goes to nobody who would see no way out', async () => {
+    const html = '<p>Hi</p>{% if contact.FIRSTNAME == "hidden1" %}<style>{% endif %}'
+    const { id } = await start(3, 'hidden', { html })
+    assert.deepEqual((await reaches(id, 'sent')).counts, { sent: 2, failed: 1 })
+  })
 })

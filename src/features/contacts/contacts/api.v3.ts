@@ -7,13 +7,14 @@ import { listQuery } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { erasedStays } from '../../suppressions/suppressions.ts'
 import { ContactBody } from './contact-body.ts'
+import { contactExists } from './contact-exists.ts'
 import { pageOfContacts } from './list-contacts.ts'
 import type { ContactRef } from './queries.ts'
 import { findAnyRef, IdentifierType, readContact, readRef } from './read-ref.ts'
 import { Contact, showContacts } from './show-contact.ts'
 import { ContactStatistics, readStatisticsRange, statisticsOf, statisticsQuery } from './statistics.ts'
 import { changeTags, pageOfChanges, TagsBody } from './trail.ts'
-import { changeContact, contactExists, createContact, removeContact, resubscribe } from './write-contact.ts'
+import { changeContact, createContact, removeContact, resubscribe } from './write-contact.ts'
 
 const shared = { area: 'Contacts' } as const
 const reads = { ...shared, scope: 'contacts.read', effect: 'read' } as const

@@ -1,7 +1,8 @@
 // What stands against writing to a person, when their contact comes onto an address.
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
-import { copySuppression, findUnsubscription } from '../../suppressions/queries.ts'
+import { copySuppression } from '../../suppressions/insert-queries.ts'
+import { findUnsubscription } from '../../suppressions/queries.ts'
 import { changeStatus } from '../unsubscribe/queries.ts'
 import type { ContactBody } from './contact-body.ts'
 import { insertChanges } from './trail-queries.ts'

@@ -32,6 +32,11 @@ export const ContactBody = closed({
   emailBlacklisted: optional(Type.Boolean()),
   smsBlacklisted: optional(Type.Boolean()),
   updateEnabled: optional(Type.Boolean({ description: 'An existing contact is changed instead of refused' })),
+  forceMerge: optional(
+    Type.Boolean({
+      description: 'Contacts are not merged: what another one has is refused, with what to do',
+    }),
+  ),
   smtpBlacklistSender: optional(
     Type.Array(Type.String({ maxLength: 320 }), {
       maxItems: 100,

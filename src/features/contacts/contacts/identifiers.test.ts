@@ -127,3 +127,27 @@ describe('an identifier that many contacts want at once', () => {
       assert.deepEqual(codes.toSorted(), [204, ...Array(9).fill('duplicate_parameter')])
     })
 })
+
+test('contacts are not merged: a forced merge is refused with what to do instead', async () => {
+  const [one, other] = [await make({ ext_id: 'merge-one' }), await make({ ext_id: 'merge-other' })]
+  const force = { forceMerge: true }
+  const change = { ...force, ext_id: 'merge-other' }
+  const refused = await call('PUT', `/${one.id}`, change)
+  assert.deepEqual([refused.status, refused.body.code], [400, 'duplicate_parameter'])
+  assert.equal(
+    refused.body.message,
+    'Unable to update contact, ext_id is already associated with another Contact. forceMerge is not supported: ' +
+      `put what is to stay of contact ${other.id} into contact ${one.id}, then DELETE /v3/contacts/${other.id} ` +
+      'and send this again',
+  )
+  const both = await call('POST', '', { ...change, email: one.email, updateEnabled: true })
+  assert.equal(both.body.message, refused.body.message)
+  const made = await call('POST', '', { ...force, email: one.email })
+  assert.match(
+    String(made.body.message),
+    new RegExp(`supported: send updateEnabled: true to change contact ${one.id}$`),
+  )
+  assert.equal((await call('DELETE', `/${other.id}`)).status, 204)
+  assert.equal((await call('PUT', `/${one.id}`, change)).status, 204)
+  assert.equal((await get(one.id)).ext_id, 'merge-other')
+})

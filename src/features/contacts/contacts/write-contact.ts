@@ -3,7 +3,6 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import type { Db } from '../../../kernel/db.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { newUuid } from '../../../kernel/id.ts'
-import { refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given } from '../../../kernel/v3/lenient.ts'
 import { deleteBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
@@ -14,6 +13,7 @@ import { holdCounts, holdLists } from '../lists/queries.ts'
 import { blockSenders } from './block-senders.ts'
 import { carrySuppression, comeOnto } from './carry-suppression.ts'
 import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
+import { takenBy } from './contact-exists.ts'
 import {
   type ContactFields,
   type ContactRef,
@@ -27,12 +27,6 @@ import { holdContact } from './read-ref.ts'
 import type { ContactRow, ContactStatus } from './row-queries.ts'
 import { readTags } from './trail.ts'
 import { insertChanges, insertConsent, nameInHistory, setTags } from './trail-queries.ts'
-
-export const contactExists = refusal({
-  code: 'duplicate_parameter',
-  kind: 'invalid',
-  message: 'Unable to create contact, email is already associated with another Contact',
-})
 
 /** Who changes contacts, and what their history calls the change. */
 export type Writer = {
@@ -78,7 +72,8 @@ export async function createContact(ctx: Writer, body: ContactBody): Promise<Cre
   }
   const found =
     (await lockContact(ctx.db, ctx.caller.accountId, ref)) ?? (await lockMoving(ctx, wanted, body))
-  if (!found || !body.updateEnabled) throw await takenBy(ctx, fields, 'create')
+  if (!found || !body.updateEnabled)
+    throw takenBy(await findHolders(ctx.db, ctx.caller.accountId, rowOf(fields)), body)
   await change(ctx, found, wanted, body)
   return { id: Number(found.id), isNew: false }
 }
@@ -145,7 +140,7 @@ async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: Cont
   const after = applied(plainOf(found), wanted, body)
   refuseNameless(found, wanted, after)
   const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(after))
-  if (holders.some(({ id }) => id !== found.id)) throw await takenBy(ctx, after, 'update', found.id)
+  if (holders.some(({ id }) => id !== found.id)) throw takenBy(holders, body, found.id)
   if (after.email !== found.email) await carrySuppression(ctx, found.email, after.email)
   await save(ctx, found, after, body)
   if (after.email !== found.email) await comeOnto(ctx, found.id, after.email, body)
@@ -205,13 +200,6 @@ function applied(before: Plain, wanted: Wanted, body: ContactBody): Plain {
     attributes,
     ...wanted.consent,
   }
-}
-
-async function takenBy(ctx: Writer, fields: Plain, verb: 'create' | 'update', own?: string) {
-  const holders = await findHolders(ctx.db, ctx.caller.accountId, rowOf(fields))
-  const names = [...new Set(holders.filter(({ id }) => id !== own).map(({ by }) => by))]
-  const message = `Unable to ${verb} contact, ${names[0] ?? 'email'} is already associated with another Contact`
-  return contactExists({ message, metadata: { duplicate_identifiers: names } })
 }
 
 type Step = { before: Plain; after: Plain; body: ContactBody }

@@ -7,9 +7,10 @@ import { closed } from '../../../kernel/schema.ts'
 import { given, optional } from '../../../kernel/v3/lenient.ts'
 import { erasedStays } from '../../suppressions/suppressions.ts'
 import { ContactBody } from '../contacts/contact-body.ts'
+import { contactExists } from '../contacts/contact-exists.ts'
 import { type ContactRef, lockContacts } from '../contacts/queries.ts'
 import { readRef } from '../contacts/read-ref.ts'
-import { changeContact, contactExists, namedLists } from '../contacts/write-contact.ts'
+import { changeContact, namedLists } from '../contacts/write-contact.ts'
 import { holdCounts } from '../lists/queries.ts'
 
 const { email, ext_id, attributes, tags, listIds, unlinkListIds, emailBlacklisted, smsBlacklisted } =

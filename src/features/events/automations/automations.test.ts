@@ -75,6 +75,7 @@ describe('an automation', () => {
       [onEvent('a', step(-1, 'x')), 'invalid_parameter', 'steps[0].delay_minutes'],
       [onEvent('a', step(1, 'x', { html: undefined })), 'content_missing', 'steps[0].html'],
       [onEvent('a', step(1, ' ')), 'content_missing', 'steps[0].subject'],
+      [onEvent('a', step(1, 'x', { html: '<p>Hi</p><!-- open' })), 'template_invalid', 'steps[0].html'],
       [onEvent('a', step(1, 'x', { template_id: 1 })), 'invalid_parameter', 'steps[0].template_id'],
       [onEvent('a', step(1, 'x', { from: undefined })), 'missing_parameter', 'steps[0].from'],
       [

@@ -6,7 +6,7 @@ import { invalidParameter } from '../../../kernel/refusals.ts'
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { contentMissing } from '../../messages/refusals.ts'
 import { senderOf, usedTemplate } from '../../transactional/prepare-send.ts'
-import { refuseBadTemplate } from '../../transactional/v3/render.ts'
+import { refuseBadTemplate, refuseHiddenFooter } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
 
 /** Tells the faults of all steps, each with its place. */
@@ -35,6 +35,7 @@ async function refuseBadStep(ctx: Ctx, step: Step): Promise<void> {
     throw contentMissing({ message: 'The step has no subject.', param: 'subject', hint })
   if (subject !== undefined) await refuseBadTemplate(subject, 'text', 'subject')
   if (html !== undefined) await refuseBadTemplate(html, 'html', 'html')
+  await refuseHiddenFooter(html ?? template?.html ?? '', html === undefined ? 'template_id' : 'html')
   const sender = await senderOf(ctx, { to: '', from }, template)
   refuseForeignSender(ctx.caller, domainOf(sender.email))
 }

@@ -7,12 +7,12 @@ import type { Settings } from '../../accounts/settings/settings.ts'
 import type { Calculator } from '../../contacts/attributes/calculate.ts'
 import { type Language, languageOf, leaveWords } from '../../contacts/unsubscribe/leave-words.ts'
 import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
+import { placeFooter, readGround } from '../../messages/footer/ground.ts'
 import { mirrorUrl } from '../../messages/mirror-link.ts'
 import type { Outgoing } from '../../messages/queue-messages.ts'
 import { templateInvalid } from '../../messages/refusals.ts'
-import { beforeBodyEnd, withoutComments } from '../../messages/tracking/scan-html.ts'
 import type { UsedTemplate } from '../../transactional/template-queries.ts'
-import { renderContent } from '../../transactional/v3/render.ts'
+import { refusingFaults, renderContent } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
 import type { StepFiles } from './step-files.ts'
 import type { DueRun, UsedKey } from './step-queries.ts'
@@ -148,16 +148,14 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
   const { unsubscribe_url, preferences_url, mirror } = links
   const scope = { params: {}, event: run.context, contact, unsubscribe_url, preferences_url, mirror }
   const { subject, html = '' } = await renderContent(content, scope)
-  return {
-    subject,
-    html: withoutComments(html).includes(links.token)
-      ? html
-      : withFooter(html, links, languageOf(run.attributes)),
-  }
+  const language = languageOf(run.attributes)
+  return { subject, html: await refusingFaults('html', async () => withWayOut(html, links, language)) }
 }
 
 /** Nobody is written to without a way out, whatever the author forgot. */
-function withFooter(html: string, { unsubscribe_url }: Links, language: Language): string {
+function withWayOut(html: string, { token, unsubscribe_url }: Links, language: Language): string {
+  const ground = readGround(html, [token])
+  if (ground.isLinked) return html
   const footer = `<p style="font-size:12px;color:#666"><a href="${unsubscribe_url}">${leaveWords[language]}</a></p>`
-  return beforeBodyEnd(html, footer)
+  return placeFooter(html, footer, ground)
 }

@@ -32,34 +32,40 @@ export async function refuseUnverified(db: Db, caller: Caller, email: string): P
   if (!(await verifiedSenders(db, [ref]))(ref)) throw await unverifiedRefusal(db, ref)
 }
 
-export const unverifiedMessage = (email: string) =>
-  `${email} is neither on a verified domain of this account nor one of its active senders.`
-
+/** The message alone tells what to do, too: answers of /v3 and of the relay have nothing else. */
 export async function unverifiedRefusal(db: Db, ref: SenderRef): Promise<Refusal> {
-  const { email } = ref
-  return senderUnverified({ message: unverifiedMessage(email), param: 'from', ...(await stillToDo(db, ref)) })
+  return senderUnverified({ param: 'from', ...(await stillToDo(db, ref)) })
 }
 
-type WayOut = Pick<Told, 'hint' | 'action'>
+type WayOut = Pick<Told, 'message' | 'hint' | 'action'>
 
 const scope = 'domain.write'
 
 async function stillToDo(db: Db, { accountId, email }: SenderRef): Promise<WayOut> {
   const domain = domainOf(email)
   const body = { domain }
+  const others = `nor is ${email} one of its active senders`
   if (await findDomainState(db, accountId, domain))
     return {
+      message: `The domain ${domain} is declared in this account but not verified, ${others}.`,
       hint: `${domain} is declared, not verified: publish the records that domain.dns shows, then verify it.`,
       action: { operation: 'domain.verify', method: 'POST', path: '/api/v1/domains/verify', scope, body },
     }
   const sender = await findInactive(db, lowered({ accountId, email }))
-  if (sender) return sender.has_code ? enteringCode(sender) : askingForCode(sender)
+  const message = `The domain ${domain} is not declared in this account, ${others}.`
+  if (sender) return { message, ...(sender.has_code ? enteringCode(sender) : askingForCode(sender)) }
   const action = declaring(domain)
-  const first = action ? 'Declare and verify the domain' : 'Send from a domain of your own'
-  return { hint: `${first}, or add the address under /v3/senders and validate it.`, action }
+  const orSender = 'or add the address under /v3/senders and validate it.'
+  if (!action) return { message, hint: `Send from a domain of your own, ${orSender}` }
+  const request = `${action.method} ${action.path} with ${JSON.stringify(action.body)}`
+  return {
+    message: `${message} ${request} declares it.`,
+    hint: `Declare the domain, publish the DNS records of the answer and verify it, ${orSender}`,
+    action,
+  }
 }
 
-function enteringCode({ id, email }: InactiveSender): WayOut {
+function enteringCode({ id, email }: InactiveSender): Omit<WayOut, 'message'> {
   const path = `/v3/senders/${id}/validate`
   return {
     hint: `${email} is a sender that waits for its code: send {"otp": the code that was mailed to it}.`,
@@ -68,7 +74,7 @@ function enteringCode({ id, email }: InactiveSender): WayOut {
 }
 
 /** None was mailed while its domain spoke for it, or it was tried too often, or is too old. */
-function askingForCode({ id, email }: InactiveSender): WayOut {
+function askingForCode({ id, email }: InactiveSender): Omit<WayOut, 'message'> {
   const path = `/v3/senders/${id}`
   return {
     hint: `${email} is a sender without a code to enter: this request mails one to it, for PUT ${path}/validate.`,

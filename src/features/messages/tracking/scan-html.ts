@@ -9,19 +9,30 @@ export type Tag = { name: string; isEnd: boolean; start: number; end: number; at
 // What stands inside them is not markup.
 const rawText = new Set(['script', 'style', 'textarea', 'title', 'xmp', 'iframe', 'noembed', 'noframes'])
 
-/** Calls back for each tag outside comments and raw text. Attributes are gathered for the wanted names only. */
-export function scanTags(html: string, isWanted: (name: string) => boolean, found: (tag: Tag) => void): void {
+export const isRawText = (name: string) => rawText.has(name)
+
+/**
+ * Calls back for each tag outside comments and raw text. Attributes are gathered for the wanted names only. Gives where
+ * what never ends begins, a comment, a tag or raw text, and minus one where all ends.
+ */
+export function scanTags(
+  html: string,
+  isWanted: (name: string) => boolean,
+  found: (tag: Tag) => void,
+): number {
   let at = html.indexOf('<')
   while (at >= 0) {
     const next = html.charCodeAt(at + 1)
     const isEnd = next === slash
     const nameAt = isEnd ? at + 2 : at + 1
+    let end = at + 1
     if (isLetter(html.charCodeAt(nameAt)))
-      at = scanTag(html, { start: at, nameAt, isEnd }, { isWanted, found })
-    else if (next === exclamation || next === question || isEnd) at = afterDeclaration(html, at)
-    else at += 1
-    at = at < 0 ? at : html.indexOf('<', at)
+      end = scanTag(html, { start: at, nameAt, isEnd }, { isWanted, found })
+    else if (next === exclamation || next === question || isEnd) end = afterDeclaration(html, at)
+    if (end < 0) return at
+    at = html.indexOf('<', end)
   }
+  return -1
 }
 
 const [slash, exclamation, question, equals, greater] = [47, 33, 63, 61, 62]
@@ -89,16 +100,6 @@ function valueAt(html: string, from: number): Omit<Attribute, 'name'> {
 function afterDeclaration(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) return after(html, />/g, at + 2)
   return after(html, /--!?>/g, at + 2)
-}
-
-/** Where readers see it last; an end of the body that stands in a comment is none. */
-export function beforeBodyEnd(html: string, added: string): string {
-  let at = html.length
-  const keep = ({ isEnd, start }: Tag) => {
-    if (isEnd) at = start
-  }
-  scanTags(html, (name) => name === 'body', keep)
-  return html.slice(0, at) + added + html.slice(at)
 }
 
 /** What is in a comment nobody sees; what Outlook alone sees is in one, too. */

@@ -3,6 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, storable } from '../../../kernel/v3/lenient.ts'
+import { faultOfHidden, readGround } from '../../messages/footer/ground.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import { isMessageId } from '../../messages/mime/safe.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
@@ -21,6 +22,7 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
   const [text, html] = [given(answer.text ?? undefined), given(answer.html ?? undefined)]
   if (text === undefined && html === undefined)
     throw missingParameter({ message: 'Either of text or html is required', param: 'text' })
+  refuseHiddenFooter(html ?? '')
   const reply = await readReply(ctx, id, { hold: false })
   await requireIdentity(ctx)
   await refuseSuppressed(ctx, reply)
@@ -49,6 +51,13 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
     at: ctx.now,
   })
   return made.messageId
+}
+
+function refuseHiddenFooter(html: string): void {
+  const fault = faultOfHidden(html, readGround(html))
+  if (!fault) return
+  const { message, line, column } = fault
+  throw invalidParameter({ message: `html: ${message} (line ${line}, column ${column})`, param: 'html' })
 }
 
 /** Its beginning and its end, where it is very long. */

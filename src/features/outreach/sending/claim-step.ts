@@ -7,6 +7,7 @@ import { Refusal } from '../../../kernel/refusal.ts'
 import { lockPerson } from '../../contacts/unsubscribe/queries.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { newMessageId } from '../../messages/message-id.ts'
+import { refusingFaults } from '../../transactional/v3/render.ts'
 import { type StopReason, stopEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
 import { failsAfter } from '../mailboxes/health.ts'
@@ -174,7 +175,7 @@ async function compose(
   const thread = await findThread(db, refOf(due))
   try {
     const rendered = await renderStep(step, { prospect, sender, unsubscribeUrl }, thread.map(asItWent))
-    const composed = composeOutreach({
+    const mail = {
       ...named,
       ...rendered,
       from: addressOf(sender),
@@ -182,7 +183,8 @@ async function compose(
       identity: { company_name: facts.company_name ?? '', postal_address: facts.postal_address ?? '' },
       unsubscribeUrl,
       source: claimed.next_step === 0 ? facts.source : undefined,
-    })
+    }
+    const composed = await refusingFaults('html', async () => composeOutreach(mail))
     return { ...composed, refs: rendered.refs }
   } catch (error) {
     if (error instanceof Refusal) return undefined

@@ -2,10 +2,10 @@
 // thread, who writes, and the way out. Nothing is tracked: neither pixel nor rewritten links.
 import type { Address } from '../../../kernel/email-address.ts'
 import { type UnsubscribeKeys, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
+import { placeFooter, readGround } from '../../messages/footer/ground.ts'
 import { composeMail } from '../../messages/mime/compose.ts'
 import { textFromHtml } from '../../messages/mime/text-from-html.ts'
 import { escapeHtml } from '../../messages/templates/values.ts'
-import { beforeBodyEnd, withoutComments } from '../../messages/tracking/scan-html.ts'
 
 export type Identity = { company_name: string; postal_address: string }
 
@@ -30,6 +30,7 @@ export type OutreachMail = {
 /** The content as it is sent, for the record, and the octets. */
 export type Composed = { raw: Buffer; subject: string; text: string; html?: string }
 
+/** Throws a template fault where the footer would not be seen. */
 export function composeOutreach(mail: OutreachMail): Composed {
   const { subject, from, to, messageId, date } = mail
   const html = mail.html === undefined ? undefined : withHtmlFooter(mail.html, mail)
@@ -87,8 +88,8 @@ function withTextFooter(text: string, mail: OutreachMail): string {
 }
 
 function withHtmlFooter(html: string, mail: OutreachMail): string {
-  const isLinked = withoutComments(html).includes(mail.unsubscribeUrl)
-  const link = isLinked ? [] : [`<a href="${mail.unsubscribeUrl}">${leave}</a>`]
+  const ground = readGround(html, [mail.unsubscribeUrl])
+  const link = ground.isLinked ? [] : [`<a href="${mail.unsubscribeUrl}">${leave}</a>`]
   const lines = [...footerLines(mail).map(escapeHtml), ...link].join('<br>')
-  return beforeBodyEnd(html, `<p style="font-size:12px;color:#666">${lines}</p>`)
+  return placeFooter(html, `<p style="font-size:12px;color:#666">${lines}</p>`, ground)
 }

@@ -2,6 +2,7 @@
 // which never keeps them from leaving.
 import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
 import { classifyReply } from '../../messages/bounces/classify-reply.ts'
+import { isTemplateFault, type TemplateFault } from '../../messages/templates/fault.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
 import { countAnswer, noteSmtp } from '../mailboxes/health-queries.ts'
 import { bounceEvent } from '../messages/events.ts'
@@ -38,13 +39,26 @@ export async function sendReplies(needs: EngineNeeds, given?: Lanes): Promise<vo
 
 async function sendReply(needs: EngineNeeds, reply: QueuedReply): Promise<void> {
   const owner = { accountId: reply.account_id, email: reply.mailbox_email }
-  const letter = { from: reply.mailbox_email, to: reply.recipient, raw: await rawOf(needs, reply) }
+  const raw = await rawOf(needs, reply).catch(onlyFault)
+  if (isTemplateFault(raw)) return failReply(needs, reply, raw)
+  const letter = { from: reply.mailbox_email, to: reply.recipient, raw }
   const outcome =
     reply.mode === 'test'
       ? await capture(needs, reply, letter)
       : await sendThrough(needs, { owner, smtp: reply.smtp, sealed: reply.sealed }, letter)
   if (!outcome) return
   await record(needs, () => needs.db.transaction((db) => settleReply({ ...needs, db }, reply, outcome)))
+}
+
+function onlyFault(error: unknown): TemplateFault {
+  if (isTemplateFault(error)) return error
+  throw error
+}
+
+/** Of one that was taken before such HTML was refused. */
+async function failReply({ db, now }: EngineNeeds, reply: QueuedReply, fault: TemplateFault): Promise<void> {
+  const message = { accountId: reply.account_id, id: reply.id }
+  await endMessage(db, message, { state: 'failed', at: now(), error: fault.message })
 }
 
 async function rawOf({ baseUrl, unsubscribeKeys }: EngineNeeds, reply: QueuedReply): Promise<Buffer> {

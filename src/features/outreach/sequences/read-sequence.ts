@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, oneLine, optional, storable } from '../../../kernel/v3/lenient.ts'
-import { refuseBadTemplate } from '../../transactional/v3/render.ts'
+import { refuseBadTemplate, refuseHiddenFooter } from '../../transactional/v3/render.ts'
 import { Id } from '../module.ts'
 import type { Schedule } from '../planning/windows.ts'
 import type { SequenceFields, Step } from './sequence.ts'
@@ -143,6 +143,9 @@ export async function refuseBadSteps(steps: Step[]): Promise<void> {
   for (const [at, { subject, text, html }] of steps.entries()) {
     await refuseBadTemplate(subject, 'text', `steps[${at}].subject`)
     await refuseBadTemplate(text, 'text', `steps[${at}].text`)
-    if (html !== undefined) await refuseBadTemplate(html, 'html', `steps[${at}].html`)
+    if (html === undefined) continue
+    await refuseBadTemplate(html, 'html', `steps[${at}].html`)
+    // Who writes stands in the footer, which is there whatever the step holds.
+    await refuseHiddenFooter(html, `steps[${at}].html`, [])
   }
 }

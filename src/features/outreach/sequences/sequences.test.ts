@@ -116,3 +116,27 @@ test('steps that are taken out are neither foreseen nor sent', async (t) => {
   await pass(outreach, 120)
   assert.equal(server.received.length, 1)
 })
+
+test('a step whose HTML would hide the footer is refused, and not sent where its prospect makes it so', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  await makeProspects(account, [ann, bob])
+  const withHtml = (html: string) => ({
+    name: 'Second',
+    mailboxIds: [mailbox],
+    steps: [{ subject: 'Hello', html }],
+  })
+  const refused = await account.call('POST', '/v3/outreach/campaigns', withHtml('<p>Hello</p><textarea>'))
+  assert.equal(refused.status, 400)
+  assert.match(refused.body.message, /^steps\[0\]\.html .*<textarea> is never closed/)
+  const html = '<p>Hello</p>{% if firstName == "ann" %}<!--{% endif %}'
+  const id = await makeSequence(account, [mailbox], withHtml(html))
+  await run(account, id, [ann, bob])
+  await pass(outreach, 120)
+  assert.deepEqual(
+    server.received.map(({ to }) => to),
+    [bob],
+  )
+})

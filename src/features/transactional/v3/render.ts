@@ -2,6 +2,7 @@
 import type { Address } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, oneLine, storable } from '../../../kernel/v3/lenient.ts'
+import { faultOfHidden, readGround } from '../../messages/footer/ground.ts'
 import { faultOfLongSubject, longestSubject } from '../../messages/model.ts'
 import { contentMissing, templateInvalid } from '../../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../../messages/templates/compile.ts'
@@ -65,6 +66,31 @@ async function rendered(
 /** Refuses what does not compile, with its place. */
 export async function refuseBadTemplate(source: string, kind: Kind, param: string): Promise<void> {
   await refusingFaults(param, async () => compiled(source, kind))
+}
+
+const leaving = { unsubscribe_url: 'https://leave.invalid/', preferences_url: 'https://choose.invalid/' }
+
+/**
+ * Refuses HTML that hides what is put behind it, unless it shows a link to leave by itself. It is rendered for nobody:
+ * what only some values open is found when it is sent.
+ */
+export async function refuseHiddenFooter(
+  source: string,
+  param: string,
+  links: string[] = Object.values(leaving),
+): Promise<void> {
+  await refusingFaults(param, async () => {
+    const html = await compiled(source, 'html').render(leaving, renderTime()).catch(nothingOfFault)
+    const ground = readGround(html, links)
+    const fault = ground.isLinked ? undefined : faultOfHidden(html, ground)
+    if (fault) throw fault
+  })
+}
+
+// What cannot be rendered without values is no fault yet.
+function nothingOfFault(error: unknown): string {
+  if (isTemplateFault(error)) return ''
+  throw error
 }
 
 export async function refusingFaults<T>(param: string, work: () => Promise<T>): Promise<T> {
