@@ -14,7 +14,7 @@ const small = 20_000
 const rounds = 5
 const readsPerRound = 100
 const chunk = 100_000
-// The same for both: three months of days, some campaigns, lists, tags and domains. Half of the messages are of campaigns.
+// The same for both: three months of days, some campaigns, lists, tags and domains; half of them of campaigns.
 const [days, campaigns, lists, tags, domains] = [90, 20, 3, 10, 50]
 
 const messages = `

@@ -1,4 +1,4 @@
-// A fleet under everything at once, its processes killed and frozen at random moments: what it promised holds all the same.
+// A fleet under everything at once, its processes killed and frozen at random moments: what it promised holds.
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

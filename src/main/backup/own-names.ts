@@ -8,8 +8,12 @@ import { BackupFault } from './format.ts'
 export function namesMadeBy(migrations: Migration[]): OwnNames {
   const text = migrations.map((one) => one.text).join('\n')
   const made = (kind: string) => {
-    const found = text.matchAll(new RegExp(`^create (?:or replace )?${kind} (\\w+)`, 'gm'))
-    return [...new Set([...found].map(([, name = '']) => name))]
+    const names = new Set<string>()
+    for (const [, verb, name = ''] of text.matchAll(
+      new RegExp(`^(create|drop)(?: or replace)? ${kind} (\\w+)`, 'gm'),
+    ))
+      names[verb === 'create' ? 'add' : 'delete'](name)
+    return [...names]
   }
   return { tables: ['schema_migrations', ...made('table')], functions: made('function') }
 }

@@ -1,8 +1,8 @@
-// The counts of reports on transactional mail, by the day on which something happened. What is folded in and what is not
-// yet are read in one statement, so that the sum is exact at every moment.
+// The counts of reports on transactional mail, by the day on which something happened. What is folded in and what is
+// not yet are read in one statement, so that the sum is exact at every moment.
 import type { Db } from '../../../kernel/db.ts'
 import { int, row, text } from '../../../kernel/row.ts'
-import { type Sql, sql } from '../../../kernel/sql.ts'
+import { sql } from '../../../kernel/sql.ts'
 
 /** Whole UTC days, both included. */
 export type ReportFilter = { first: string; last: string; tag?: string; byDay: boolean }
@@ -12,13 +12,11 @@ export type ReportRow = { day: string; name: string; n: number }
 const Count = row<ReportRow>({ day: text, name: text, n: int })
 
 /**
- * One group a day, or one for all of it: what is unique over all is not the sum of the days. A message that was opened on
- * a day before counts there; there is none before when each day is reported for itself.
+ * One group a day, or one for all of it: what is unique over all is not the sum of the days. A message that was opened
+ * on a day before counts there; there is none before when each day is reported for itself.
  */
 export function readReportRows(db: Db, accountId: string, { first, last, tag = '', byDay }: ReportFilter) {
-  const read = (table: Sql) => sql`
-            select ${byDay ? sql`to_char(day, 'YYYY-MM-DD')` : sql`''`} as day, name, n
-              from ${table}
+  const wanted = sql`
              where account_id = ${accountId}
                and tag = ${tag}
                and day between ${first}::date and ${last}::date
@@ -26,9 +24,10 @@ export function readReportRows(db: Db, accountId: string, { first, last, tag = '
   return db.many(
     Count,
     sql`
-    select day, name, sum(n)::float8 as n
-      from (${read(sql`report_counts`)}
-            union all ${read(sql`report_count_changes`)}) counts
+    select ${byDay ? sql`to_char(day, 'YYYY-MM-DD')` : sql`''`} as day, name, sum(n)::float8 as n
+      from (select account_id, day, name, n from report_counts ${wanted}
+            union all
+            select account_id, day, name, n from report_count_changes ${wanted}) counts
      group by 1, 2`,
   )
 }
