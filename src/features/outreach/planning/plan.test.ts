@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { limitOn } from '../mailboxes/ramp.ts'
-import { type FollowUp, type PlanInput, type PlanMailbox, type PlanSequence, planSends } from './plan.ts'
+import {
+  type FollowUp,
+  type PlanInput,
+  type PlanMailbox,
+  type Planned,
+  type PlanSequence,
+  planSends,
+} from './plan.ts'
 import { meanGapMs, slotsOf } from './slots.ts'
 import { dayIn, daysLater, isOpen, windowsBetween } from './windows.ts'
 
@@ -194,6 +201,71 @@ test('follow-ups go before first messages, and keep their place of the day until
   assert.ok(later && later.at >= due)
   // Mailbox 2 is not there: its thread waits for it.
   assert.ok(!planned.some(({ prospectId }) => prospectId === '903'))
+})
+
+const allDays = [1, 2, 3, 4, 5, 6, 7]
+
+test('follow-ups keep their places of a day that begins within a window, or before theirs opens', () => {
+  const angeles = { ...paris, timezone: 'America/Los_Angeles', days: allDays }
+  const late = { ...paris, days: allDays, from: '15:00' }
+  // Tuesday in UTC, Monday afternoon there.
+  const evening = Date.parse('2026-11-17T00:05:00Z')
+  const due = Date.parse('2026-11-17T18:30:00Z')
+  const morning = Date.parse('2026-11-17T08:00:00Z')
+  const waiting = (at: number) => ['901', '902', '903'].map((id) => followUp(id, '1', at))
+  for (const aheadMs of [5 * minute, day]) {
+    const [across] = planningOn(evening, aheadMs, {
+      sequences: [sequence('1', ['1'], { schedule: angeles })],
+      followUps: waiting(due),
+    })
+    const [others] = planningOn(morning, aheadMs, {
+      sequences: [sequence('1', ['1'], { schedule: late }), sequence('2', ['1'])],
+      firsts: firsts(50, '2'),
+      followUps: waiting(morning + 7 * hour),
+    })
+    for (const sent of [across, others])
+      assert.deepEqual(
+        [sent?.length, sent?.filter(({ step }) => step === 1).length],
+        [10, 3],
+        `${aheadMs / minute} minutes ahead`,
+      )
+  }
+})
+
+/** What leaves by UTC day when it is planned again and again, each time so far ahead. */
+function planningOn(since: number, aheadMs: number, more: Partial<PlanInput>) {
+  const box = mailbox('1', 10)
+  let [left, followUps] = [more.firsts ?? firsts(50), more.followUps ?? []]
+  const sent: Planned[] = []
+  for (let now = since; now < since + day; now += aheadMs) {
+    const given = { ...more, now, until: now + aheadMs, mailboxes: [box], firsts: left, followUps }
+    const planned = planSends(input(given))
+    const isLeft = (one: { prospectId: string }) =>
+      !planned.some(({ prospectId }) => prospectId === one.prospectId)
+    ;[left, followUps] = [left.filter(isLeft), followUps.filter(isLeft)]
+    for (const { at } of planned) Object.assign(box, { lastAt: at, taken: box.taken.add(at) })
+    sent.push(...planned)
+  }
+  const dayOf = (at: number) => iso(at).slice(0, 10)
+  return [...new Set(sent.map(({ at }) => dayOf(at)))].map((name) =>
+    sent.filter(({ at }) => dayOf(at) === name),
+  )
+}
+
+test('a short window late in the day does not keep its mailbox from writing all day', () => {
+  const late = { ...paris, from: '17:30' }
+  const waiting = Array.from({ length: 50 }, (_, n) => followUp(String(900 + n), '1', monday - day))
+  const planned = planSends(
+    input({
+      mailboxes: [mailbox('1', 20)],
+      sequences: [sequence('1', ['1'], { schedule: late }), sequence('2', ['1'])],
+      firsts: firsts(50, '2'),
+      followUps: waiting,
+      until: monday + day,
+    }),
+  )
+  const followed = planned.filter(({ step }) => step === 1).length
+  assert.ok(followed >= 2 && planned.length - followed >= 12, `${followed} of ${planned.length}`)
 })
 
 test('however far it looks, what comes first is the same', () => {
