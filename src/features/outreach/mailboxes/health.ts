@@ -28,7 +28,7 @@ type Why = { reason: PauseReason; error: string }
 const longestWords = 1_000
 
 // Some servers end their words with a full stop, others do not. What they say may be long, and nothing but stops.
-const sentenceOf = (words: string) =>
+export const sentenceOf = (words: string) =>
   words
     .slice(0, longestWords)
     .toWellFormed()

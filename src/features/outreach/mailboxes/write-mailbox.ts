@@ -24,6 +24,7 @@ import {
   updateMailbox,
 } from './queries.ts'
 import { type ReadServer, readServer, refuseAddress, ServerGiven } from './read-servers.ts'
+import { resolveUnread } from './unread.ts'
 
 export type MailboxNeeds = {
   secretKeys: SecretKeys
@@ -243,6 +244,7 @@ export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
   await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
   await pauseStranded(ctx.db, { accountId, email }, ctx.now)
   await resolvePaused(ctx, email)
+  await resolveUnread(ctx.db, { accountId, email }, ctx.now)
 }
 
 export async function testMailbox(needs: MailboxNeeds, ctx: Ctx, id: number): Promise<Faults> {

@@ -25,6 +25,7 @@ const mailbox = (id: string, daily_limit = 30): PlanMailbox => ({
   used: new Map(),
   taken: new Set(),
   lastAt: 0,
+  isHeard: true,
 })
 
 const sequence = (id: string, mailboxIds: string[], more: Partial<PlanSequence> = {}): PlanSequence => ({

@@ -12,6 +12,8 @@ export type PlanMailbox = Ramp & {
   taken: Set<number>
   /** Its last message, sent or planned. */
   lastAt: number
+  /** All that came to it is known: while it is not so, follow-ups wait, with their places kept. */
+  isHeard: boolean
 }
 
 export type PlanSequence = {
@@ -178,7 +180,8 @@ function roomOf({ dailyLimit, used }: Running, { day }: Window): number {
   return dailyLimit === null ? Number.POSITIVE_INFINITY : dailyLimit - (used.get(day) ?? 0)
 }
 
-function followUpOf({ sequence, window }: Open, { id }: PlanMailbox, at: number): Choice[] {
+function followUpOf({ sequence, window }: Open, { id, isHeard }: PlanMailbox, at: number): Choice[] {
+  if (!isHeard) return []
   const from = sequence.followUps.get(id)
   const waiting = from?.items[from.head]
   return from && waiting && waiting.dueAt <= at ? [{ sequence, window, from, waiting }] : []

@@ -9,6 +9,7 @@ import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { SealFault } from '../../../kernel/seal.ts'
 import { openCredentials, type SecretKeys, serverWith } from '../mailboxes/credentials.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
+import { resolveUnread, tellUnread } from '../mailboxes/unread.ts'
 import { type Held, surplus } from './surplus.ts'
 import { syncMailbox } from './sync-mailbox.ts'
 import {
@@ -142,10 +143,11 @@ async function watch(one: WatchOne, stopping: AbortSignal): Promise<void> {
   stopping.addEventListener('abort', hangUp)
   try {
     open = await openMailbox(one)
+    await readThrough(one, open, stopping)
+    await resolveUnread(one.db, { ...refOf(one), email: one.mailbox.email }, one.now())
     while (!stopping.aborted) {
-      await syncMailbox({ ...one, open }, stopping)
-      await recordSync(one.db, refOf(one), one.now())
       await open.wait(one.timings.waitMs, stopping)
+      await readThrough(one, open, stopping)
     }
     await release(one, { afterMs: 0, isLogin: false })
   } catch (error) {
@@ -155,6 +157,14 @@ async function watch(one: WatchOne, stopping: AbortSignal): Promise<void> {
     stopping.removeEventListener('abort', hangUp)
     hangUp()
   }
+}
+
+async function readThrough(one: WatchOne, open: OpenMailbox, stopping: AbortSignal): Promise<void> {
+  const began = one.now()
+  await syncMailbox({ ...one, open }, stopping)
+  // One that was broken off has not seen everything.
+  if (stopping.aborted) return
+  await recordSync(one.db, refOf(one), { began, at: one.now() })
 }
 
 async function openMailbox({ mailbox, secretKeys, reader }: WatchOne): Promise<OpenMailbox> {
@@ -174,6 +184,7 @@ async function giveUp(one: WatchOne, error: unknown): Promise<void> {
   const words = isFault ? error.message : 'the mailbox could not be read: something went wrong on our side'
   const isLogin = isFault && error.code === 'login'
   const failures = await recordFailure(one.db, refOf(one), isLogin ? `${words} (${patience})` : words)
+  await tellUnread(one.db, { ...refOf(one), email: one.mailbox.email }, { failures, words }, one.now())
   const waitMs = Math.min(longestRetryMs, one.timings.retryMs * 2 ** Math.min(10, failures - 1))
   // Servers come back for all of their users at the same moment.
   const refused = await release(one, { afterMs: waitMs * (0.75 + Math.random() / 2), isLogin })
