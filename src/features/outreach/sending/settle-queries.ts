@@ -99,12 +99,12 @@ export type Onward = {
   at: Date
 }
 
-/** One that was stopped while its message left stays stopped. */
+/** One that was stopped while its message left stays stopped, and one that was put off then rests as long. */
 export function moveOnward(db: Db, one: Onward) {
   return db.run(sql`
     update outreach_enrollments
        set handing_id = null, planned_at = null, tries = 0, next_step = ${one.nextStep},
-           due_at = coalesce(${one.dueAt}::timestamptz, due_at),
+           due_at = greatest(${one.dueAt}::timestamptz, due_at),
            state = case when state = 'active' and ${one.dueAt}::timestamptz is null then 'finished' else state end,
            ended_at = case when state = 'active' and ${one.dueAt}::timestamptz is null
                            then ${one.at}::timestamptz else ended_at end
@@ -121,7 +121,7 @@ export function tryLater(db: Db, one: Later) {
     Tries,
     sql`
     update outreach_enrollments
-       set handing_id = null, planned_at = null, due_at = ${one.dueAt},
+       set handing_id = null, planned_at = null, due_at = greatest(${one.dueAt}::timestamptz, due_at),
            tries = tries + case when ${one.countsTry} then 1 else 0 end,
            mailbox_id = case when next_step = 0 then null else mailbox_id end
      where account_id = ${one.accountId} and sequence_id = ${one.sequenceId} and prospect_id = ${one.prospectId}
