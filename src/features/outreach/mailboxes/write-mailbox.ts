@@ -40,7 +40,9 @@ const fields = {
   imap: optional(ServerGiven),
   dailyLimit: optional(Type.Integer({ description: 'Messages a day (UTC), 1 to 2000; 30 when absent' })),
   ramp: optional(
-    Type.Boolean({ description: 'Begin with ten a day and grow over three weeks; true when absent' }),
+    Type.Boolean({
+      description: 'Begin with ten a day and grow for three weeks from its first message; true when absent',
+    }),
   ),
 }
 

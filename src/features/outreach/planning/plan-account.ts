@@ -64,7 +64,8 @@ const waitingOf = (one: WaitingRow) => ({
 /** How many a mailbox can send until then. */
 function roomOf(mailbox: PlanMailbox, now: number, until: number): number {
   let room = 0
-  for (let day = startOfUtcDay(now); day < until; day = nextUtcDay(day)) room += limitOn(mailbox, day)
+  const begun = { ...mailbox, first_day: mailbox.first_day ?? utcDay(now) }
+  for (let day = startOfUtcDay(now); day < until; day = nextUtcDay(day)) room += limitOn(begun, day)
   return room
 }
 
@@ -89,7 +90,16 @@ async function readMailboxes(
     const taken = new Set(mine.map(({ planned_at }) => planned_at.getTime()))
     // What is foreseen is what will be when it was read.
     const isHeard = asIfRunning !== undefined || one.is_read
-    return { ...one, isHeard, used, taken, lastAt: Math.max(one.last_at?.getTime() ?? 0, ...taken) }
+    // Of what has its moment already, where nothing left yet.
+    const first_day = one.first_day ?? (mine[0] ? utcDay(mine[0].planned_at.getTime()) : null)
+    return {
+      ...one,
+      first_day,
+      isHeard,
+      used,
+      taken,
+      lastAt: Math.max(one.last_at?.getTime() ?? 0, ...taken),
+    }
   })
   return { mailboxes, found }
 }

@@ -22,6 +22,7 @@ const mailbox = (id: string, daily_limit = 30): PlanMailbox => ({
   id,
   daily_limit,
   ramp_from: null,
+  first_day: null,
   used: new Map(),
   taken: new Set(),
   lastAt: 0,
@@ -130,12 +131,15 @@ test('days are counted on the clock of the zone, across its changes', () => {
   assert.equal(daysLater('UTC', sent, 3).toISOString(), '2026-10-26T08:30:00.000Z')
 })
 
-test('a new mailbox grows from ten a day to its limit within three weeks', () => {
-  const ramp = { daily_limit: 50, ramp_from: new Date('2026-11-01T15:00:00Z') }
+test('a new mailbox grows from ten a day to its limit within three weeks of its first message', () => {
+  const connected = new Date('2026-10-11T15:00:00Z')
+  const ramp = { daily_limit: 50, ramp_from: connected, first_day: '2026-11-01' }
   const on = (n: number) => limitOn(ramp, Date.parse('2026-11-01T00:00:00Z') + n * day)
   assert.deepEqual([on(0), on(1), on(11), on(21), on(100)], [10, 11, 30, 50, 50])
-  assert.equal(limitOn({ daily_limit: 5, ramp_from: new Date(0) }, 0), 5)
-  assert.equal(limitOn({ daily_limit: 50, ramp_from: null }, 0), 50)
+  const later = Date.parse('2026-11-20T09:00:00Z')
+  assert.equal(limitOn({ ...ramp, daily_limit: 5 }, 0), 5)
+  assert.equal(limitOn({ ...ramp, ramp_from: null, first_day: null }, 0), 50)
+  assert.equal(limitOn({ ...ramp, first_day: null }, later), 10)
 })
 
 test('moments are the same each time, 5 to 15 minutes apart, closer where the window asks for it', () => {

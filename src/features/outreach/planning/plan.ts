@@ -167,6 +167,7 @@ function take({ byMailbox }: State, clock: Clock): Planned | undefined {
     firstDue(roomFor(clock, sequences) > 0 ? open.flatMap((one) => firstOf(one, mailbox, at)) : [])
   if (!chosen) return undefined
   chosen.from.head += 1
+  mailbox.first_day ??= utcDay(at)
   add(mailbox.used, utcDay(at))
   add(chosen.sequence.used, chosen.window.day)
   return { ...chosen.waiting, mailboxId: mailbox.id, at }

@@ -1,6 +1,7 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
+import { firstDay } from '../mailboxes/ramp.ts'
 import { isRead } from '../watching/is-read.ts'
 import type { Schedule } from './windows.ts'
 
@@ -57,6 +58,7 @@ export type MailboxToPlan = {
   email: string
   daily_limit: number
   ramp_from: Date | null
+  first_day: string | null
   imap_failures: number
   is_read: boolean
   last_at: Date | null
@@ -67,6 +69,7 @@ const Mailbox = row<MailboxToPlan>({
   email: text,
   daily_limit: int,
   ramp_from: maybe(time),
+  first_day: maybe(text),
   imap_failures: int,
   is_read: bool,
   last_at: maybe(time),
@@ -76,8 +79,8 @@ export function mailboxesToPlan(db: Db, accountId: string, now: Date) {
   return db.many(
     Mailbox,
     sql`
-    select m.id, m.email, m.daily_limit, m.ramp_from, m.imap_failures, ${isRead(now)} as is_read,
-           l.created_at as last_at
+    select m.id, m.email, m.daily_limit, m.ramp_from, ${firstDay} as first_day, m.imap_failures,
+           ${isRead(now)} as is_read, l.created_at as last_at
       from outreach_mailboxes m
       left join lateral (select created_at
                            from outreach_messages

@@ -2,6 +2,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
+import { firstDay } from '../mailboxes/ramp.ts'
 import type { Schedule } from '../planning/windows.ts'
 import type { Step } from '../sequences/sequence.ts'
 import { isRead } from '../watching/is-read.ts'
@@ -65,6 +66,7 @@ export type Facts = {
   is_read: boolean
   daily_limit: number
   ramp_from: Date | null
+  first_day: string | null
   smtp: ServerSettings
   sealed: Buffer
   first_name: string
@@ -91,6 +93,7 @@ const FactsShape = row<Facts>({
   is_read: bool,
   daily_limit: int,
   ramp_from: maybe(time),
+  first_day: maybe(text),
   smtp: json(),
   sealed: bytes,
   first_name: text,
@@ -109,7 +112,8 @@ export function findFacts(db: Db, due: DueRef, mailboxId: string, now: Date) {
     sql`
     select s.status, s.mode, s.steps, s.schedule, s.daily_limit as sequence_limit, a.outreach_enabled as has_module,
            i.company_name, i.postal_address, m.email as mailbox_email, m.name as mailbox_name,
-           m.state as mailbox_state, ${isRead(now)} as is_read, m.daily_limit, m.ramp_from, m.smtp, m.sealed,
+           m.state as mailbox_state, ${isRead(now)} as is_read, m.daily_limit, m.ramp_from,
+           ${firstDay} as first_day, m.smtp, m.sealed,
            p.first_name, p.last_name, p.company, p.attributes, p.source,
            (select min(x.reason) from suppressions x
              where x.account_id = s.account_id and x.email in (p.email, erased_name(p.email))) as suppression,
