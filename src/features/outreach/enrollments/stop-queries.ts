@@ -75,7 +75,8 @@ export function stopOfMailbox(
 export function postponeOne(db: Db, ref: EnrollmentRef, until: Date) {
   return db.run(sql`
     update outreach_enrollments
-       set due_at = greatest(due_at, ${until}::timestamptz), planned_at = null,
+       set due_at = greatest(due_at, ${until}::timestamptz), rests_until = greatest(rests_until, ${until}::timestamptz),
+           planned_at = null,
            mailbox_id = case when next_step = 0 and handing_id is null then null else mailbox_id end
      where account_id = ${ref.accountId}
        and sequence_id = ${ref.sequenceId}

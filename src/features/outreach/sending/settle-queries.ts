@@ -66,27 +66,34 @@ export function dropMessage(db: Db, { accountId, id }: MessageRef) {
     delete from outreach_messages where account_id = ${accountId} and id = ${id} and state = 'handing'`)
 }
 
-const Enrolled = row<{ steps: Step[]; schedule: Schedule; next_step: number; state: string }>({
-  steps: json(),
-  schedule: json(),
-  next_step: int,
-  state: text,
-})
+const Enrolled = row<{ next_step: number; state: string }>({ next_step: int, state: text })
+const Followed = row<{ steps: Step[]; schedule: Schedule }>({ steps: json(), schedule: json() })
 
-/** The enrolment that a message was handed over for, as long as it waits for it. */
-export function lockHanding(db: Db, { accountId, id }: MessageRef, sequenceId: string, prospectId: string) {
-  return db.maybe(
+/** The enrolment that a message was handed over for, as long as it waits for it, and its sequence. */
+export async function lockHanding(
+  db: Db,
+  { accountId, id }: MessageRef,
+  sequenceId: string,
+  prospectId: string,
+) {
+  const enrolled = await db.maybe(
     Enrolled,
     sql`
-    select s.steps, s.schedule, e.next_step::int, e.state
-      from outreach_enrollments e
-      join outreach_sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-     where e.account_id = ${accountId}
-       and e.sequence_id = ${sequenceId}
-       and e.prospect_id = ${prospectId}
-       and e.handing_id = ${id}
-       for update of e`,
+    select next_step::int, state
+      from outreach_enrollments
+     where account_id = ${accountId}
+       and sequence_id = ${sequenceId}
+       and prospect_id = ${prospectId}
+       and handing_id = ${id}
+       for update`,
   )
+  if (!enrolled) return undefined
+  // A statement of its own: what the sequence has become while the enrolment was held by whoever changed it.
+  const followed = await db.one(
+    Followed,
+    sql`select steps, schedule from outreach_sequences where account_id = ${accountId} and id = ${sequenceId}`,
+  )
+  return { ...enrolled, ...followed }
 }
 
 export type Onward = {
