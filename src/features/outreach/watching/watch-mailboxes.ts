@@ -189,7 +189,12 @@ async function giveUp(one: WatchOne, error: unknown): Promise<void> {
   // Servers come back for all of their users at the same moment.
   const refused = await release(one, { afterMs: waitMs * (0.75 + Math.random() / 2), isLogin })
   if (isLogin && refused >= mostLoginFailures)
-    await pauseMailbox(one.db, refOf(one), { reason: 'login', error: words }, one.now())
+    await pauseMailbox(
+      one.db,
+      refOf(one),
+      { reason: 'login', error: words, sealed: one.mailbox.sealed },
+      one.now(),
+    )
 }
 
 const patience = `after ${mostLoginFailures} times it is left alone until its settings change`
