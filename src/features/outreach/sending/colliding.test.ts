@@ -111,6 +111,41 @@ test('a limit that is lowered below what left already holds from now on, follow-
   assert.deepEqual(next, [true, true])
 })
 
+test('a step whose content comes to nothing for somebody does not leave', async (t) => {
+  const server = await mailServer(t)
+  const blank = '{% if prospect.attributes.role %}You are {{ prospect.attributes.role }}.{% endif %}'
+  for (const content of [{ text: blank }, { html: `<p>&nbsp;${blank}</p>` }, { text: ' ', html: blank }]) {
+    const sequence = { steps: [{ subject: 'Hello', ...content }] }
+    const { id } = await running(server.port, [ann], { sequence })
+    await pass(outreach, 60)
+    const [one] = await enrollments(outreach, id)
+    assert.deepEqual([one?.state, one?.reason, server.received.length], ['stopped', 'template', 0])
+  }
+  const half = [{ subject: 'Hello', text: 'Dear Ann', html: `<p>${blank}</p>` }]
+  await running(server.port, [ann], { sequence: { steps: half } })
+  await pass(outreach, 60)
+  assert.equal(server.received.length, 1)
+  assert.doesNotMatch(server.received[0]?.text ?? '', /text\/html/)
+})
+
+test('a step without content is refused, however it is written', async (t) => {
+  const server = await mailServer(t)
+  const { account, id } = await running(server.port)
+  const path = `/v3/outreach/campaigns/${id}`
+  await account.call('POST', `${path}/status`, { status: 'paused' })
+  for (const content of [
+    {},
+    { text: ' ' },
+    { html: '<p><br></p>' },
+    { text: '\n', html: '<div>&nbsp;</div>' },
+  ]) {
+    const reply = await account.call('PUT', path, { steps: [steps[0], { delayDays: 1, ...content }] })
+    assert.deepEqual([reply.status, reply.body.message], [400, 'text is missing in steps[1]'])
+  }
+  const image = { delayDays: 1, html: '<img src="https://acme.example/plan.png" alt="">' }
+  assert.equal((await account.call('PUT', path, { steps: [steps[0], image] })).status, 204)
+})
+
 test('a schedule on no day, or without an hour, is refused', async (t) => {
   const server = await mailServer(t)
   const { account, id } = await running(server.port)
