@@ -73,14 +73,13 @@ export function stopOfMailbox(
 
 // What was planned before is planned anew; a first step is then anybody's.
 const postponed = (until: Date) => sql`
-    update outreach_enrollments
-       set due_at = greatest(due_at, ${until}::timestamptz), rests_until = greatest(rests_until, ${until}::timestamptz),
-           planned_at = null,
-           mailbox_id = case when next_step = 0 and handing_id is null then null else mailbox_id end`
+  due_at = greatest(due_at, ${until}::timestamptz), rests_until = greatest(rests_until, ${until}::timestamptz),
+  planned_at = null, mailbox_id = case when next_step = 0 and handing_id is null then null else mailbox_id end`
 
 export function postponeOfProspect(db: Db, { accountId, prospectId }: ProspectRef, until: Date) {
   return db.run(sql`
-    ${postponed(until)}
+    update outreach_enrollments
+       set ${postponed(until)}
      where account_id = ${accountId}
        and prospect_id = ${prospectId}
        and state = 'active'`)
@@ -88,7 +87,8 @@ export function postponeOfProspect(db: Db, { accountId, prospectId }: ProspectRe
 
 export function postponeOne(db: Db, ref: EnrollmentRef, until: Date) {
   return db.run(sql`
-    ${postponed(until)}
+    update outreach_enrollments
+       set ${postponed(until)}
      where account_id = ${ref.accountId}
        and sequence_id = ${ref.sequenceId}
        and prospect_id = ${ref.prospectId}

@@ -3,7 +3,7 @@ import { bytes, int, json, maybe, row, text, time } from '../../../kernel/row.ts
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
 import type { ServerSettings } from './credentials.ts'
-import { firstDay } from './ramp.ts'
+import { firstDay } from './ramp-queries.ts'
 
 export type MailboxRow = {
   id: string

@@ -1,7 +1,5 @@
 // A new mailbox begins with few messages a day, and has its limit three weeks after its first one: nobody knows a
 // mailbox that was merely there.
-import { sql } from '../../../kernel/sql.ts'
-
 const first = 10
 const days = 21
 const dayMs = 86_400_000
@@ -16,13 +14,3 @@ export function limitOn({ daily_limit, ramp_from, first_day }: Ramp, at: number)
   const grown = first + Math.floor(((daily_limit - first) * Math.max(0, age)) / days)
   return Math.min(daily_limit, grown)
 }
-
-/** Of mailboxes m. */
-export const firstDay = sql`
-  case when m.ramp_from is not null
-       then (select min(r.day)::text
-               from outreach_mailbox_days r
-              where r.account_id = m.account_id
-                and r.mailbox_id = m.id
-                and r.sent > 0
-                and r.day >= (m.ramp_from at time zone 'UTC')::date) end`

@@ -20,7 +20,8 @@ export async function tellUnread(
   if (failures < toldAfter) return
   const message =
     `The mailbox ${email} cannot be read: ${sentenceOf(words)} Its follow-ups wait until it is, since whoever they ` +
-    `are for may have answered. Mend its imap with PUT /v3/outreach/mailboxes/${mailboxId}, or delete it to end its threads.`
+    `are for may have answered. Mend its imap with PUT /v3/outreach/mailboxes/${mailboxId}, or delete it to end its ` +
+    'threads.'
   await raiseNotice(
     db,
     { accountId, code, subject: email, message, details: { mailbox_id: Number(mailboxId) } },

@@ -1,8 +1,8 @@
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
-import { firstDay } from '../mailboxes/ramp.ts'
-import { isRead } from '../watching/is-read.ts'
+import { firstDay } from '../mailboxes/ramp-queries.ts'
+import { isRead } from '../watching/read-queries.ts'
 import type { Schedule } from './windows.ts'
 
 const Account = row<{ account_id: string }>({ account_id: text })

@@ -1,12 +1,15 @@
-// Windows on days on which the clock leaves an hour out or repeats one.
+// When a sequence may write, above all on days on which the clock leaves an hour out or repeats one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DateTime } from 'luxon'
-import { daysLater, isOpen, type Schedule, windowsBetween } from './windows.ts'
+import { dayIn, daysLater, isOpen, type Schedule, windowsBetween } from './windows.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const everyDay = [1, 2, 3, 4, 5, 6, 7]
+
+const paris = { timezone: 'Europe/Paris', days: [1, 2, 3, 4, 5], from: '09:00', to: '18:00' }
+const iso = (ms: number) => new Date(ms).toISOString()
 
 /** Days around a change of the clock: forward, and back. */
 const changes: [zone: string, days: string[]][] = [
@@ -72,6 +75,47 @@ function wrongWith(schedule: Schedule, { since, until, existing }: Around): stri
   }
   return undefined
 }
+
+test('a window follows the clock of its zone through both changes of the year', () => {
+  const everyDay = { ...paris, days: [1, 2, 3, 4, 5, 6, 7] }
+  const opens = (from: string, days: number) =>
+    windowsBetween(everyDay, Date.parse(from), Date.parse(from) + days * day).map((one) => iso(one.opens))
+  assert.deepEqual(opens('2026-03-28T00:00:00Z', 3), [
+    '2026-03-28T08:00:00.000Z',
+    '2026-03-29T07:00:00.000Z',
+    '2026-03-30T07:00:00.000Z',
+  ])
+  assert.deepEqual(opens('2026-10-24T00:00:00Z', 3), [
+    '2026-10-24T07:00:00.000Z',
+    '2026-10-25T08:00:00.000Z',
+    '2026-10-26T08:00:00.000Z',
+  ])
+})
+
+test('a window is half open, and closed on other days, by the days of its zone', () => {
+  const at = (text: string) => isOpen(paris, new Date(text))
+  assert.deepEqual(
+    [
+      '2026-11-16T07:59:59.999Z',
+      '2026-11-16T08:00:00Z',
+      '2026-11-16T16:59:59.999Z',
+      '2026-11-16T17:00:00Z',
+    ].map(at),
+    [false, true, true, false],
+  )
+  assert.equal(at('2026-11-15T10:00:00Z'), false)
+  const tokyo = { ...paris, timezone: 'Asia/Tokyo' }
+  // Friday evening in Europe is Saturday there; Sunday evening is Monday.
+  assert.equal(isOpen(tokyo, new Date('2026-11-21T00:30:00Z')), false)
+  assert.equal(isOpen(tokyo, new Date('2026-11-16T00:30:00Z')), true)
+  assert.equal(dayIn('Asia/Tokyo', new Date('2026-11-15T20:00:00Z')), '2026-11-16')
+})
+
+test('days are counted on the clock of the zone, across its changes', () => {
+  const sent = new Date('2026-10-23T08:30:00Z')
+  assert.equal(daysLater('Europe/Paris', sent, 3).toISOString(), '2026-10-26T09:30:00.000Z')
+  assert.equal(daysLater('UTC', sent, 3).toISOString(), '2026-10-26T08:30:00.000Z')
+})
 
 test('no change of the clock leaves a window empty, turns it round or keeps it open too long', () => {
   for (const [zone, days] of changes)

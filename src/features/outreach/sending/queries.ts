@@ -2,10 +2,10 @@ import type { Db } from '../../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
-import { firstDay } from '../mailboxes/ramp.ts'
+import { firstDay } from '../mailboxes/ramp-queries.ts'
 import type { Schedule } from '../planning/windows.ts'
 import type { Step } from '../sequences/sequence.ts'
-import { isRead } from '../watching/is-read.ts'
+import { isRead } from '../watching/read-queries.ts'
 
 export type DueRef = { account_id: string; sequence_id: string; prospect_id: string; email: string }
 

@@ -89,7 +89,7 @@ test('after a stop a follow-up waits until the mailbox was read: who answered ge
 
   const toAnn = server.received.find(({ to }) => to === ann)?.text ?? ''
   const messageId = /^Message-ID: (.*)\r$/im.exec(toAnn)?.[1]
-  const answer = `From: ${ann}\r\nTo: me@acme.example\r\nMessage-ID: <a1@globex.example>\r\nIn-Reply-To: ${messageId}\r\n`
+  const answer = `From: ${ann}\r\nMessage-ID: <a1@globex.example>\r\nIn-Reply-To: ${messageId}\r\n`
   const reading = gate()
   const entered = gate()
   const before = () => {
