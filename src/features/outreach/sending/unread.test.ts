@@ -50,7 +50,9 @@ async function sendFor(minutes: number): Promise<void> {
 }
 
 /** The reader comes to the mail of the inbox when it may. */
-function watch(t: TestContext, { mail, before }: { mail?: string; before?: () => Promise<unknown> }) {
+type Watcher = { mail?: string; before?: () => Promise<unknown>; most?: number; log?: typeof engine.log }
+
+function watch(t: TestContext, { mail, before, most, log = engine.log }: Watcher) {
   const raw = Buffer.from(mail ?? '')
   const heads = mail === undefined ? [] : [{ uid: 1, receivedAt: clock.now, head: raw }]
   const open: OpenMailbox = {
@@ -69,8 +71,8 @@ function watch(t: TestContext, { mail, before }: { mail?: string; before?: () =>
   const reader = { test: async () => undefined, open: async () => open }
   // The clock leaps, and whoever has the mailbox keeps it.
   const timings = { tickMs: 20, leaseMs: 7 * 86_400_000, waitMs: 60_000, retryMs: 0 }
-  const { log, now, secretKeys } = engine
-  const watching = startWatching({ db, log, now, reader, secretKeys, timings })
+  const { now, secretKeys } = engine
+  const watching = startWatching({ db, log, now, reader, secretKeys, timings, most })
   t.after(() => watching.stop())
 }
 
@@ -154,4 +156,15 @@ test('a mailbox that cannot be read for long is told of, until it is read or del
     'the end of the notice',
     patienceMs,
   )
+})
+
+test('a process that has no place for a mailbox says so, since its follow-ups wait', async (t) => {
+  const { account, server } = await afterStop(t)
+  await makeMailbox(account, server.port, { email: 'you@acme.example' })
+  const warned: object[] = []
+  const log = Object.assign(Object.create(engine.log), { warn: (about: object) => warned.push(about) })
+  watch(t, { most: 1, log })
+  await until(async () => warned.length > 0, 'the warning', patienceMs)
+  const [{ watched, waiting }] = warned as [{ watched: number; waiting: number }]
+  assert.ok(watched === 1 && waiting >= 1, `${watched} ${waiting}`)
 })

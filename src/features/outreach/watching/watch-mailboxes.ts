@@ -50,6 +50,9 @@ const betweenStartsMs = 500
 const usualMost = 1_000
 const longestRetryMs = 30 * 60_000
 
+const full =
+  'more mailboxes than this process watches: follow-ups of those that wait do so as well, until there is another worker'
+
 export type Watching = { stop(): Promise<void> }
 
 type Watch = Held & { over: Promise<void> }
@@ -60,6 +63,7 @@ export function startWatching(needs: WatchNeeds): Watching {
   const holder = newUuid()
   const watches = new Map<string, Watch>()
   const stopping = new AbortController()
+  let isFull = false
 
   const lease = () => {
     const now = needs.now()
@@ -84,8 +88,12 @@ export function startWatching(needs: WatchNeeds): Watching {
 
   /** Whether places become free: those of an account that has more of them than others who wait. */
   async function makeRoom(): Promise<boolean> {
-    const given = surplus([...watches.values()], await listWaiting(needs.db, needs.now()))
+    const accounts = await listWaiting(needs.db, needs.now())
+    const given = surplus([...watches.values()], accounts)
     for (const { controller } of given) controller.abort()
+    const waiting = accounts.reduce((sum, one) => sum + one.waiting, 0)
+    if (waiting > 0 && !isFull) needs.log.warn({ watched: watches.size, waiting }, full)
+    isFull = waiting > 0
     return given.length > 0
   }
 
