@@ -91,6 +91,20 @@ test('a login that is refused with a password that was replaced meanwhile pauses
   )
 })
 
+test('a delay that is changed while the step before it leaves holds', async (t) => {
+  const { server, meanwhile } = await slowServer(t, '250 2.0.0 taken')
+  const { account, id } = await running(server.port)
+  const path = `/v3/outreach/campaigns/${id}`
+  meanwhile.once = async () => {
+    await account.call('POST', `${path}/status`, { status: 'paused' })
+    const changed = [steps[0], { ...steps[1], delayDays: 9 }]
+    assert.equal((await account.call('PUT', path, { steps: changed })).status, 204)
+  }
+  await pass(outreach, 60)
+  const [one] = await enrollments(outreach, id)
+  assert.equal(one?.due_at.toISOString().slice(0, 10), '2026-11-25')
+})
+
 test('a limit that is lowered below what left already holds from now on, follow-ups first', async (t) => {
   const server = await mailServer(t)
   const emails = Array.from({ length: 12 }, (_, n) => `p${n}@globex.example`)
