@@ -11,6 +11,7 @@ import {
   makeSequence,
   monday,
   run,
+  watchUntil,
 } from '../../src/features/outreach/fixtures/outreach.ts'
 import { query } from '../processes/empty-database.ts'
 import { dovecotForTests, password, withoutDovecot } from '../stand-ins/dovecot.ts'
@@ -126,6 +127,7 @@ test('killed before the message leaves: nobody knows, so it never goes; the seco
 
   // Three days later the planner gives them their moments.
   await query(databaseUrl, 'update outreach_enrollments set planned_at = due_at where sequence_id = $1', [id])
+  await watchUntil(outreach, after(3 * 24 * 60 + 90))
   const third = await startProcess('send', 3 * 24 * 60 + 30)
   await areAll(id, 'sent')
   await kill(third)

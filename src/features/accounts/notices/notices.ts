@@ -8,6 +8,7 @@ export const noticeCodes = [
   'webhook_disabled',
   'cap_near',
   'mailbox_paused',
+  'mailbox_unread',
   'campaign_interrupted',
   'sequence_paused',
   'automation_paused',

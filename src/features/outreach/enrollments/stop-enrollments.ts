@@ -3,6 +3,7 @@ import type { Db } from '../../../kernel/db.ts'
 import {
   type EnrollmentRef,
   type ProspectRef,
+  postponeOfProspect,
   postponeOne,
   stopOfProspects,
   stopOne,
@@ -36,6 +37,11 @@ export function stopProspect(
 
 export function stopEnrollment(db: Db, ref: EnrollmentRef, reason: StopReason, at: Date): Promise<number> {
   return stopOne(db, ref, { reason, at })
+}
+
+/** In all sequences: who is away for one is away for the others. */
+export function postponeProspect(db: Db, ref: ProspectRef, until: Date): Promise<number> {
+  return postponeOfProspect(db, ref, until)
 }
 
 /** The next step goes at that time or later; it stays enrolled. */

@@ -71,12 +71,24 @@ export function stopOfMailbox(
        and state = 'active'`)
 }
 
-/** What was planned before is planned anew; a first step is then anybody's. */
+// What was planned before is planned anew; a first step is then anybody's.
+const postponed = (until: Date) => sql`
+  due_at = greatest(due_at, ${until}::timestamptz), rests_until = greatest(rests_until, ${until}::timestamptz),
+  planned_at = null, mailbox_id = case when next_step = 0 and handing_id is null then null else mailbox_id end`
+
+export function postponeOfProspect(db: Db, { accountId, prospectId }: ProspectRef, until: Date) {
+  return db.run(sql`
+    update outreach_enrollments
+       set ${postponed(until)}
+     where account_id = ${accountId}
+       and prospect_id = ${prospectId}
+       and state = 'active'`)
+}
+
 export function postponeOne(db: Db, ref: EnrollmentRef, until: Date) {
   return db.run(sql`
     update outreach_enrollments
-       set due_at = greatest(due_at, ${until}::timestamptz), planned_at = null,
-           mailbox_id = case when next_step = 0 and handing_id is null then null else mailbox_id end
+       set ${postponed(until)}
      where account_id = ${ref.accountId}
        and sequence_id = ${ref.sequenceId}
        and prospect_id = ${ref.prospectId}

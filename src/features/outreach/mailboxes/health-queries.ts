@@ -1,19 +1,22 @@
 import type { Db } from '../../../kernel/db.ts'
 import { int, row, text } from '../../../kernel/row.ts'
-import { sql } from '../../../kernel/sql.ts'
+import { sql, when } from '../../../kernel/sql.ts'
 
 export type MailboxRef = { accountId: string; mailboxId: string }
 
 const Paused = row<{ email: string }>({ email: text })
 
-/** Nothing when it is paused already. */
-export function markPaused(db: Db, ref: MailboxRef, why: { reason: string; error: string; at: Date }) {
+type Pause = { reason: string; error: string; at: Date; sealed?: Buffer }
+
+/** Nothing when it is paused already, or is opened by something else by now than what was `sealed`. */
+export function markPaused(db: Db, ref: MailboxRef, why: Pause) {
   return db.maybe(
     Paused,
     sql`
     update outreach_mailboxes
        set state = 'paused', paused_reason = ${why.reason}, smtp_error = ${why.error}, modified_at = ${why.at}
      where account_id = ${ref.accountId} and id = ${ref.mailboxId} and state = 'active'
+       ${when(why.sealed, (sealed) => sql`and sealed = ${sealed}`)}
     returning email`,
   )
 }

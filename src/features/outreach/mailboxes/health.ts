@@ -23,21 +23,27 @@ export function bounceRate({ sent, bounced }: { sent: number; bounced: number })
   return sent < fewest ? 0 : bounced / sent
 }
 
-type Why = { reason: PauseReason; error: string }
+/** `sealed`: what it was opened with when it came to that. */
+type Why = { reason: PauseReason; error: string; sealed?: Buffer }
 
 const longestWords = 1_000
 
 // Some servers end their words with a full stop, others do not. What they say may be long, and nothing but stops.
-const sentenceOf = (words: string) =>
+export const sentenceOf = (words: string) =>
   words
     .slice(0, longestWords)
     .toWellFormed()
     .replace(/(?<![.\s])[.\s]*$/, '.')
 
 /** Needs somebody to resume it: what is wrong does not mend itself. */
-export async function pauseMailbox(db: Db, ref: MailboxRef, { reason, error }: Why, at: Date): Promise<void> {
+export async function pauseMailbox(
+  db: Db,
+  ref: MailboxRef,
+  { reason, error, sealed }: Why,
+  at: Date,
+): Promise<void> {
   const why = sentenceOf(error)
-  const paused = await markPaused(db, ref, { reason, error: why, at })
+  const paused = await markPaused(db, ref, { reason, error: why, at, sealed })
   if (!paused) return
   const message = `The mailbox ${paused.email} was paused: ${why} Mend it, then set its state to active.`
   const details = { mailbox_id: Number(ref.mailboxId), reason }

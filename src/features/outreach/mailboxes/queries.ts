@@ -3,6 +3,7 @@ import { bytes, int, json, maybe, row, text, time } from '../../../kernel/row.ts
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
 import type { ServerSettings } from './credentials.ts'
+import { firstDay } from './ramp-queries.ts'
 
 export type MailboxRow = {
   id: string
@@ -13,6 +14,7 @@ export type MailboxRow = {
   sealed: Buffer
   daily_limit: number
   ramp_from: Date | null
+  first_day: string | null
   state: 'active' | 'paused'
   paused_reason: string | null
   smtp_failures: number
@@ -33,6 +35,7 @@ const shape = {
   sealed: bytes,
   daily_limit: int,
   ramp_from: maybe(time),
+  first_day: maybe(text),
   state: text as never,
   paused_reason: maybe(text),
   smtp_failures: int,
@@ -50,8 +53,9 @@ export type ListedMailbox = MailboxRow & Counts
 const Listed = row<ListedMailbox>({ ...shape, sent_today: int, sent: int, bounced: int, complained: int })
 
 const columns = sql`
-  m.id, m.email, m.name, m.smtp, m.imap, m.sealed, m.daily_limit, m.ramp_from, m.state, m.paused_reason,
-  m.smtp_failures, m.smtp_error, m.imap_failures, m.imap_error, m.last_sync_at, m.created_at, m.modified_at`
+  m.id, m.email, m.name, m.smtp, m.imap, m.sealed, m.daily_limit, m.ramp_from, ${firstDay} as first_day, m.state,
+  m.paused_reason, m.smtp_failures, m.smtp_error, m.imap_failures, m.imap_error, m.last_sync_at, m.created_at,
+  m.modified_at`
 
 export type Days = { today: string; since: string }
 

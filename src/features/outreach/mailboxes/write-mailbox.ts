@@ -24,6 +24,7 @@ import {
   updateMailbox,
 } from './queries.ts'
 import { type ReadServer, readServer, refuseAddress, ServerGiven } from './read-servers.ts'
+import { resolveUnread } from './unread.ts'
 
 export type MailboxNeeds = {
   secretKeys: SecretKeys
@@ -39,7 +40,9 @@ const fields = {
   imap: optional(ServerGiven),
   dailyLimit: optional(Type.Integer({ description: 'Messages a day (UTC), 1 to 2000; 30 when absent' })),
   ramp: optional(
-    Type.Boolean({ description: 'Begin with ten a day and grow over three weeks; true when absent' }),
+    Type.Boolean({
+      description: 'Begin with ten a day and grow for three weeks from its first message; true when absent',
+    }),
   ),
 }
 
@@ -243,6 +246,7 @@ export async function removeMailbox(ctx: Ctx, id: number): Promise<void> {
   await stopOfMailbox(ctx.db, { accountId, mailboxId }, { reason: 'mailbox_deleted', at: ctx.now })
   await pauseStranded(ctx.db, { accountId, email }, ctx.now)
   await resolvePaused(ctx, email)
+  await resolveUnread(ctx.db, { accountId, email }, ctx.now)
 }
 
 export async function testMailbox(needs: MailboxNeeds, ctx: Ctx, id: number): Promise<Faults> {

@@ -32,13 +32,13 @@ export async function planAccount(db: Db, accountId: string, wanted: Wanted): Pr
   const now = wanted.now.getTime()
   const until = now + wanted.aheadMs
   const before = await plannedRows(db, accountId)
-  const { mailboxes, found } = await readMailboxes(db, accountId, { now, before })
+  const { mailboxes, found } = await readMailboxes(db, accountId, { ...wanted, before })
   const sequences = await readSequences(db, accountId, { ...wanted, before })
   // A day more: what is due later on the last day has its place reserved.
   const dueBefore = new Date(until + dayMs)
   const rooms = new Map(mailboxes.map((one) => [one.id, roomOf(one, now, until)]))
   const firsts = await firstSteps(db, accountId, sequences.map(mostOf(rooms)), dueBefore)
-  // Whoever has answered a mailbox that cannot be read must not get a follow-up: those wait until it can be.
+  // Those of a mailbox that fails wait until it is mended; of one that is only being read they keep their places.
   const readable = found.filter(({ imap_failures }) => imap_failures < failsAfter)
   const most = readable.map(({ id }) => ({ id, most: rooms.get(id) ?? 0 }))
   const sequenceIds = sequences.map(({ id }) => id)
@@ -64,7 +64,8 @@ const waitingOf = (one: WaitingRow) => ({
 /** How many a mailbox can send until then. */
 function roomOf(mailbox: PlanMailbox, now: number, until: number): number {
   let room = 0
-  for (let day = startOfUtcDay(now); day < until; day = nextUtcDay(day)) room += limitOn(mailbox, day)
+  const begun = { ...mailbox, first_day: mailbox.first_day ?? utcDay(now) }
+  for (let day = startOfUtcDay(now); day < until; day = nextUtcDay(day)) room += limitOn(begun, day)
   return room
 }
 
@@ -78,16 +79,27 @@ const mostOf =
 async function readMailboxes(
   db: Db,
   accountId: string,
-  { now, before }: { now: number; before: PlannedRow[] },
+  { now, asIfRunning, before }: Wanted & { before: PlannedRow[] },
 ) {
-  const found = await mailboxesToPlan(db, accountId)
-  const days = await mailboxDays(db, accountId, utcDay(now))
+  const found = await mailboxesToPlan(db, accountId, now)
+  const days = await mailboxDays(db, accountId, utcDay(now.getTime()))
   const mailboxes = found.map((one): PlanMailbox => {
     const mine = before.filter(({ mailbox_id }) => mailbox_id === one.id)
     const used = new Map(days.filter(({ id }) => id === one.id).map(({ day, sent }) => [day, sent]))
     for (const { planned_at } of mine) add(used, utcDay(planned_at.getTime()))
     const taken = new Set(mine.map(({ planned_at }) => planned_at.getTime()))
-    return { ...one, used, taken, lastAt: Math.max(one.last_at?.getTime() ?? 0, ...taken) }
+    // What is foreseen is what will be when it was read.
+    const isHeard = asIfRunning !== undefined || one.is_read
+    // Of what has its moment already, where nothing left yet.
+    const first_day = one.first_day ?? (mine[0] ? utcDay(mine[0].planned_at.getTime()) : null)
+    return {
+      ...one,
+      first_day,
+      isHeard,
+      used,
+      taken,
+      lastAt: Math.max(one.last_at?.getTime() ?? 0, ...taken),
+    }
   })
   return { mailboxes, found }
 }

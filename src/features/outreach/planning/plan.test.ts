@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { limitOn } from '../mailboxes/ramp.ts'
-import { type FollowUp, type PlanInput, type PlanMailbox, type PlanSequence, planSends } from './plan.ts'
+import {
+  type FollowUp,
+  type PlanInput,
+  type PlanMailbox,
+  type Planned,
+  type PlanSequence,
+  planSends,
+} from './plan.ts'
 import { meanGapMs, slotsOf } from './slots.ts'
-import { dayIn, daysLater, isOpen, windowsBetween } from './windows.ts'
+import { isOpen } from './windows.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -15,9 +22,11 @@ const mailbox = (id: string, daily_limit = 30): PlanMailbox => ({
   id,
   daily_limit,
   ramp_from: null,
+  first_day: null,
   used: new Map(),
   taken: new Set(),
   lastAt: 0,
+  isHeard: true,
 })
 
 const sequence = (id: string, mailboxIds: string[], more: Partial<PlanSequence> = {}): PlanSequence => ({
@@ -81,53 +90,15 @@ test('a mailbox that has rested writes soon, then at its moments; not after a me
   assert.ok((planAt(opening, 0)[0] ?? 0) !== first)
 })
 
-test('a window follows the clock of its zone through both changes of the year', () => {
-  const everyDay = { ...paris, days: [1, 2, 3, 4, 5, 6, 7] }
-  const opens = (from: string, days: number) =>
-    windowsBetween(everyDay, Date.parse(from), Date.parse(from) + days * day).map((one) => iso(one.opens))
-  assert.deepEqual(opens('2026-03-28T00:00:00Z', 3), [
-    '2026-03-28T08:00:00.000Z',
-    '2026-03-29T07:00:00.000Z',
-    '2026-03-30T07:00:00.000Z',
-  ])
-  assert.deepEqual(opens('2026-10-24T00:00:00Z', 3), [
-    '2026-10-24T07:00:00.000Z',
-    '2026-10-25T08:00:00.000Z',
-    '2026-10-26T08:00:00.000Z',
-  ])
-})
-
-test('a window is half open, and closed on other days, by the days of its zone', () => {
-  const at = (text: string) => isOpen(paris, new Date(text))
-  assert.deepEqual(
-    [
-      '2026-11-16T07:59:59.999Z',
-      '2026-11-16T08:00:00Z',
-      '2026-11-16T16:59:59.999Z',
-      '2026-11-16T17:00:00Z',
-    ].map(at),
-    [false, true, true, false],
-  )
-  assert.equal(at('2026-11-15T10:00:00Z'), false)
-  const tokyo = { ...paris, timezone: 'Asia/Tokyo' }
-  // Friday evening in Europe is Saturday there; Sunday evening is Monday.
-  assert.equal(isOpen(tokyo, new Date('2026-11-21T00:30:00Z')), false)
-  assert.equal(isOpen(tokyo, new Date('2026-11-16T00:30:00Z')), true)
-  assert.equal(dayIn('Asia/Tokyo', new Date('2026-11-15T20:00:00Z')), '2026-11-16')
-})
-
-test('days are counted on the clock of the zone, across its changes', () => {
-  const sent = new Date('2026-10-23T08:30:00Z')
-  assert.equal(daysLater('Europe/Paris', sent, 3).toISOString(), '2026-10-26T09:30:00.000Z')
-  assert.equal(daysLater('UTC', sent, 3).toISOString(), '2026-10-26T08:30:00.000Z')
-})
-
-test('a new mailbox grows from ten a day to its limit within three weeks', () => {
-  const ramp = { daily_limit: 50, ramp_from: new Date('2026-11-01T15:00:00Z') }
+test('a new mailbox grows from ten a day to its limit within three weeks of its first message', () => {
+  const connected = new Date('2026-10-11T15:00:00Z')
+  const ramp = { daily_limit: 50, ramp_from: connected, first_day: '2026-11-01' }
   const on = (n: number) => limitOn(ramp, Date.parse('2026-11-01T00:00:00Z') + n * day)
   assert.deepEqual([on(0), on(1), on(11), on(21), on(100)], [10, 11, 30, 50, 50])
-  assert.equal(limitOn({ daily_limit: 5, ramp_from: new Date(0) }, 0), 5)
-  assert.equal(limitOn({ daily_limit: 50, ramp_from: null }, 0), 50)
+  const later = Date.parse('2026-11-20T09:00:00Z')
+  assert.equal(limitOn({ ...ramp, daily_limit: 5 }, 0), 5)
+  assert.equal(limitOn({ ...ramp, ramp_from: null, first_day: null }, 0), 50)
+  assert.equal(limitOn({ ...ramp, first_day: null }, later), 10)
 })
 
 test('moments are the same each time, 5 to 15 minutes apart, closer where the window asks for it', () => {
@@ -194,6 +165,71 @@ test('follow-ups go before first messages, and keep their place of the day until
   assert.ok(later && later.at >= due)
   // Mailbox 2 is not there: its thread waits for it.
   assert.ok(!planned.some(({ prospectId }) => prospectId === '903'))
+})
+
+const allDays = [1, 2, 3, 4, 5, 6, 7]
+
+test('follow-ups keep their places of a day that begins within a window, or before theirs opens', () => {
+  const angeles = { ...paris, timezone: 'America/Los_Angeles', days: allDays }
+  const late = { ...paris, days: allDays, from: '15:00' }
+  // Tuesday in UTC, Monday afternoon there.
+  const evening = Date.parse('2026-11-17T00:05:00Z')
+  const due = Date.parse('2026-11-17T18:30:00Z')
+  const morning = Date.parse('2026-11-17T08:00:00Z')
+  const waiting = (at: number) => ['901', '902', '903'].map((id) => followUp(id, '1', at))
+  for (const aheadMs of [5 * minute, day]) {
+    const [across] = planningOn(evening, aheadMs, {
+      sequences: [sequence('1', ['1'], { schedule: angeles })],
+      followUps: waiting(due),
+    })
+    const [others] = planningOn(morning, aheadMs, {
+      sequences: [sequence('1', ['1'], { schedule: late }), sequence('2', ['1'])],
+      firsts: firsts(50, '2'),
+      followUps: waiting(morning + 7 * hour),
+    })
+    for (const sent of [across, others])
+      assert.deepEqual(
+        [sent?.length, sent?.filter(({ step }) => step === 1).length],
+        [10, 3],
+        `${aheadMs / minute} minutes ahead`,
+      )
+  }
+})
+
+/** What leaves by UTC day when it is planned again and again, each time so far ahead. */
+function planningOn(since: number, aheadMs: number, more: Partial<PlanInput>) {
+  const box = mailbox('1', 10)
+  let [left, followUps] = [more.firsts ?? firsts(50), more.followUps ?? []]
+  const sent: Planned[] = []
+  for (let now = since; now < since + day; now += aheadMs) {
+    const given = { ...more, now, until: now + aheadMs, mailboxes: [box], firsts: left, followUps }
+    const planned = planSends(input(given))
+    const isLeft = (one: { prospectId: string }) =>
+      !planned.some(({ prospectId }) => prospectId === one.prospectId)
+    ;[left, followUps] = [left.filter(isLeft), followUps.filter(isLeft)]
+    for (const { at } of planned) Object.assign(box, { lastAt: at, taken: box.taken.add(at) })
+    sent.push(...planned)
+  }
+  const dayOf = (at: number) => iso(at).slice(0, 10)
+  return [...new Set(sent.map(({ at }) => dayOf(at)))].map((name) =>
+    sent.filter(({ at }) => dayOf(at) === name),
+  )
+}
+
+test('a short window late in the day does not keep its mailbox from writing all day', () => {
+  const late = { ...paris, from: '17:30' }
+  const waiting = Array.from({ length: 50 }, (_, n) => followUp(String(900 + n), '1', monday - day))
+  const planned = planSends(
+    input({
+      mailboxes: [mailbox('1', 20)],
+      sequences: [sequence('1', ['1'], { schedule: late }), sequence('2', ['1'])],
+      firsts: firsts(50, '2'),
+      followUps: waiting,
+      until: monday + day,
+    }),
+  )
+  const followed = planned.filter(({ step }) => step === 1).length
+  assert.ok(followed >= 2 && planned.length - followed >= 12, `${followed} of ${planned.length}`)
 })
 
 test('however far it looks, what comes first is the same', () => {

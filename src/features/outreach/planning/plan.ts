@@ -1,6 +1,6 @@
 // Who is written to next, when, and from which mailbox. A pure function: mailboxes go through their moments in the
 // order of time, and each takes the step that is due, follow-ups before first messages. A first message does not take a
-// place of the day that a follow-up due later that day will need.
+// place of the day that a follow-up due later that day will need, in whichever sequence.
 import { limitOn, type Ramp } from '../mailboxes/ramp.ts'
 import { longestGapMs, meanGapMs, nextUtcDay, slotsOf, soonMs, startOfUtcDay } from './slots.ts'
 import { openMs, type Schedule, utcDay, type Window, windowsBetween } from './windows.ts'
@@ -12,6 +12,8 @@ export type PlanMailbox = Ramp & {
   taken: Set<number>
   /** Its last message, sent or planned. */
   lastAt: number
+  /** All that came to it is known: while it is not so, follow-ups wait, with their places kept. */
+  isHeard: boolean
 }
 
 export type PlanSequence = {
@@ -63,7 +65,8 @@ function openState({ now, until, sequences, followUps, firsts }: PlanInput): Sta
   const running = new Map<string, Running>()
   const byMailbox = new Map<string, Running[]>()
   for (const sequence of sequences) {
-    const windows = windowsBetween(sequence.schedule, now, until)
+    // To the end of the last day: what opens later needs places of it.
+    const windows = windowsBetween(sequence.schedule, now, nextUtcDay(until))
     const one = { ...sequence, windows, firsts: queue<Waiting>(), followUps: new Map() }
     running.set(sequence.id, one)
   }
@@ -85,7 +88,7 @@ function openState({ now, until, sequences, followUps, firsts }: PlanInput): Sta
 const queue = <T>(): Queue<T> => ({ items: [], head: 0 })
 
 /** A mailbox going through its moments; `next` is false when there is none before the horizon. */
-type Clock = { mailbox: PlanMailbox; at: number; next(): boolean }
+type Clock = { mailbox: PlanMailbox; openMs: number; at: number; next(): boolean }
 
 function clockOf(mailbox: PlanMailbox, { byMailbox }: State, { now, until }: PlanInput): Clock {
   const sequences = byMailbox.get(mailbox.id) ?? []
@@ -103,6 +106,7 @@ function clockOf(mailbox: PlanMailbox, { byMailbox }: State, { now, until }: Pla
     )
   const clock: Clock = {
     mailbox,
+    openMs: open,
     at: 0,
     next() {
       const { value, done } = moments.next()
@@ -151,16 +155,19 @@ function earliest(clocks: Clock[]): Clock {
 
 type Choice = { sequence: Running; window: Window; from: Queue<Waiting>; waiting: Waiting }
 
-function take({ byMailbox }: State, { mailbox, at }: Clock): Planned | undefined {
-  const open = (byMailbox.get(mailbox.id) ?? []).flatMap((sequence) => {
+function take({ byMailbox }: State, clock: Clock): Planned | undefined {
+  const { mailbox, at } = clock
+  const sequences = byMailbox.get(mailbox.id) ?? []
+  const open = sequences.flatMap((sequence) => {
     const window = sequence.windows.find(({ opens, closes }) => opens <= at && at < closes)
     return window && roomOf(sequence, window) > 0 ? [{ sequence, window }] : []
   })
   const chosen =
     firstDue(open.flatMap((one) => followUpOf(one, mailbox, at))) ??
-    firstDue(roomFor(mailbox, open, at) > 0 ? open.flatMap((one) => firstOf(one, mailbox, at)) : [])
+    firstDue(roomFor(clock, sequences) > 0 ? open.flatMap((one) => firstOf(one, mailbox, at)) : [])
   if (!chosen) return undefined
   chosen.from.head += 1
+  mailbox.first_day ??= utcDay(at)
   add(mailbox.used, utcDay(at))
   add(chosen.sequence.used, chosen.window.day)
   return { ...chosen.waiting, mailboxId: mailbox.id, at }
@@ -174,7 +181,8 @@ function roomOf({ dailyLimit, used }: Running, { day }: Window): number {
   return dailyLimit === null ? Number.POSITIVE_INFINITY : dailyLimit - (used.get(day) ?? 0)
 }
 
-function followUpOf({ sequence, window }: Open, { id }: PlanMailbox, at: number): Choice[] {
+function followUpOf({ sequence, window }: Open, { id, isHeard }: PlanMailbox, at: number): Choice[] {
+  if (!isHeard) return []
   const from = sequence.followUps.get(id)
   const waiting = from?.items[from.head]
   return from && waiting && waiting.dueAt <= at ? [{ sequence, window, from, waiting }] : []
@@ -193,15 +201,26 @@ function hasRoomForFirst(sequence: Running, window: Window): boolean {
   return roomOf(sequence, window) > reserved
 }
 
-/** What the mailbox may still send that day, without what follow-ups will need. */
-function roomFor(mailbox: PlanMailbox, open: Open[], at: number): number {
-  const reserved = sum(
-    open.map(({ sequence, window }) => {
-      const waiting = sequence.followUps.get(mailbox.id)
-      return waiting ? Math.min(dueBefore(waiting, window.closes), roomOf(sequence, window)) : 0
-    }),
-  )
+/** What the mailbox may still send that day, without what follow-ups will need before it ends. */
+function roomFor(clock: Clock, sequences: Running[]): number {
+  const { mailbox, at } = clock
+  const reserved = sum(sequences.map((one) => neededBy(one, clock)))
   return limitOn(mailbox, at) - (mailbox.used.get(utcDay(at)) ?? 0) - reserved
+}
+
+/** How many follow-ups of the sequence will leave the mailbox that day: its window may be open twice, or later. */
+function neededBy(sequence: Running, { mailbox, openMs, at }: Clock): number {
+  const waiting = sequence.followUps.get(mailbox.id)
+  if (!waiting) return 0
+  const [dayEnd, gapMs] = [nextUtcDay(at), meanGapMs(limitOn(mailbox, at), openMs)]
+  return sequence.windows.reduce((needed, window) => {
+    const [from, to] = [Math.max(at, window.opens), Math.min(dayEnd, window.closes)]
+    if (from >= to) return needed
+    // No more than have a moment before it closes: a short one late in the day does not keep the whole day empty.
+    const moments = Math.ceil((to - from) / gapMs) + 1
+    const room = Math.max(0, roomOf(sequence, window))
+    return needed + Math.min(dueBefore(waiting, to) - needed, moments, room)
+  }, 0)
 }
 
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)

@@ -1,6 +1,8 @@
 import type { Db } from '../../../kernel/db.ts'
-import { int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
+import { bool, int, json, maybe, row, text, texts, time } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
+import { firstDay } from '../mailboxes/ramp-queries.ts'
+import { isRead } from '../watching/read-queries.ts'
 import type { Schedule } from './windows.ts'
 
 const Account = row<{ account_id: string }>({ account_id: text })
@@ -56,7 +58,9 @@ export type MailboxToPlan = {
   email: string
   daily_limit: number
   ramp_from: Date | null
+  first_day: string | null
   imap_failures: number
+  is_read: boolean
   last_at: Date | null
 }
 
@@ -65,23 +69,26 @@ const Mailbox = row<MailboxToPlan>({
   email: text,
   daily_limit: int,
   ramp_from: maybe(time),
+  first_day: maybe(text),
   imap_failures: int,
+  is_read: bool,
   last_at: maybe(time),
 })
 
-export function mailboxesToPlan(db: Db, accountId: string) {
+export function mailboxesToPlan(db: Db, accountId: string, now: Date) {
   return db.many(
     Mailbox,
     sql`
-    select b.id, b.email, b.daily_limit, b.ramp_from, b.imap_failures, m.created_at as last_at
-      from outreach_mailboxes b
+    select m.id, m.email, m.daily_limit, m.ramp_from, ${firstDay} as first_day, m.imap_failures,
+           ${isRead(now)} as is_read, l.created_at as last_at
+      from outreach_mailboxes m
       left join lateral (select created_at
                            from outreach_messages
-                          where account_id = b.account_id and mailbox_id = b.id
+                          where account_id = m.account_id and mailbox_id = m.id
                           order by id desc
-                          limit 1) m on true
-     where b.account_id = ${accountId} and b.state = 'active'
-     order by b.id`,
+                          limit 1) l on true
+     where m.account_id = ${accountId} and m.state = 'active'
+     order by m.id`,
   )
 }
 

@@ -10,7 +10,6 @@ import { newMessageId } from '../../messages/message-id.ts'
 import { refusingFaults } from '../../transactional/v3/render.ts'
 import { type StopReason, stopEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
-import { failsAfter } from '../mailboxes/health.ts'
 import { limitOn } from '../mailboxes/ramp.ts'
 import { findThread, insertOutgoing, type OutreachMessageRow } from '../messages/queries.ts'
 import { dayIn, isOpen, utcDay } from '../planning/windows.ts'
@@ -56,7 +55,7 @@ export function claimStep(needs: ClaimNeeds, due: DueRef, now: Date): Promise<Ta
     await lockPerson(db, { accountId: due.account_id, email: due.email })
     const claimed = await claimEnrollment(db, due, now)
     if (!claimed) return undefined
-    const facts = await findFacts(db, due, claimed.mailbox_id)
+    const facts = await findFacts(db, due, claimed.mailbox_id, now)
     return facts ? decide({ ...needs, db }, { due, claimed, facts }, now) : void (await unplan(db, due))
   })
 }
@@ -75,7 +74,8 @@ async function decide(needs: ClaimNeeds, step: Step, now: Date): Promise<Taken |
     await finish(db, due, now)
     return undefined
   }
-  const isHeard = claimed.next_step === 0 || facts.imap_failures < failsAfter
+  // Whoever was written to may have answered since somebody looked.
+  const isHeard = claimed.next_step === 0 || facts.is_read
   const spent = isHeard && isReady(facts, now) ? await spend(db, step, now) : undefined
   if (spent) return write(needs, { ...step, spent }, now)
   await unplan(db, due)

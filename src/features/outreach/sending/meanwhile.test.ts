@@ -18,6 +18,8 @@ import {
 } from '../fixtures/outreach.ts'
 import { insertReply } from '../inbox/reply-queries.ts'
 import { planAll } from '../planning/plan-account.ts'
+import { parseMail } from '../reading/parse-mail.ts'
+import { takeMail } from '../watching/take-mail.ts'
 import { sendDue } from './engine.ts'
 import { sendReplies } from './send-replies.ts'
 
@@ -73,6 +75,54 @@ test('whoever asks to be left alone while a message leaves gets no other', async
   await pass(outreach, 60)
   assert.deepEqual(await statesOf(id), [['stopped', 'unsubscribed', 1]])
 })
+
+/** What the prospect's machine says in answer to the message, on a Monday. */
+async function takeAbsence({ accountId }: Account, mailbox: number, raw: string): Promise<void> {
+  const mail = await parseMail(
+    Buffer.from(
+      [
+        `From: Ann <${ann}>`,
+        'Subject: Automatic reply: Hello',
+        'Auto-Submitted: auto-replied',
+        `Message-ID: <away-${clock.now.getTime()}@globex.example>`,
+        `In-Reply-To: ${headerOf(raw, 'Message-ID')}`,
+        '',
+        'I am out of the office until 24 November 2026.',
+      ].join('\r\n'),
+    ),
+  )
+  assert.ok(mail)
+  const [at, into] = [clock.now, { accountId, mailboxId: String(mailbox), mailboxEmail: 'me@acme.example' }]
+  await db.transaction((tx) => takeMail(tx, { ...into, mail, receivedAt: at, at }))
+}
+
+for (const [words, says, texts] of [
+  ['leaves', '250 2.0.0 taken', 1],
+  ['is put off', '451 4.3.0 later', 2],
+] as const)
+  test(`an absence that is told while a message ${words} holds for the next one`, async (t) => {
+    const telling: { now?: (text: string) => Promise<unknown> } = {}
+    let count = 0
+    const server = await mailServer(t, {
+      onText: ({ text: raw }: Received, { socket }: Peer) => {
+        count += 1
+        const told = count === texts ? telling.now?.(raw) : undefined
+        Promise.resolve(told).then(() => socket.write(`${told ? says : '250 2.0.0 taken'}\r\n`))
+        return ''
+      },
+    })
+    const { account, mailbox, id } = await running(server.port)
+    telling.now = (raw) => takeAbsence(account, mailbox, raw)
+    await pass(outreach, 60)
+    if (texts === 2) {
+      clock.now = new Date('2026-11-19T08:30:00Z')
+      await pass(outreach, 60)
+    }
+    assert.equal(count, texts)
+    const [one] = await enrollments(outreach, id)
+    assert.deepEqual([one?.state, one?.next_step], ['active', 1])
+    assert.ok((one?.due_at.toISOString() ?? '') > '2026-11-24', one?.due_at.toISOString())
+  })
 
 test('who is suppressed between the plan and the moment is not written to', async (t) => {
   const server = await mailServer(t)

@@ -2,8 +2,10 @@ import type { Db } from '../../../kernel/db.ts'
 import { bool, bytes, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import type { ServerSettings } from '../mailboxes/credentials.ts'
+import { firstDay } from '../mailboxes/ramp-queries.ts'
 import type { Schedule } from '../planning/windows.ts'
 import type { Step } from '../sequences/sequence.ts'
+import { isRead } from '../watching/read-queries.ts'
 
 export type DueRef = { account_id: string; sequence_id: string; prospect_id: string; email: string }
 
@@ -61,9 +63,10 @@ export type Facts = {
   mailbox_email: string
   mailbox_name: string
   mailbox_state: string
-  imap_failures: number
+  is_read: boolean
   daily_limit: number
   ramp_from: Date | null
+  first_day: string | null
   smtp: ServerSettings
   sealed: Buffer
   first_name: string
@@ -87,9 +90,10 @@ const FactsShape = row<Facts>({
   mailbox_email: text,
   mailbox_name: text,
   mailbox_state: text,
-  imap_failures: int,
+  is_read: bool,
   daily_limit: int,
   ramp_from: maybe(time),
+  first_day: maybe(text),
   smtp: json(),
   sealed: bytes,
   first_name: text,
@@ -102,13 +106,14 @@ const FactsShape = row<Facts>({
 })
 
 /** All that decides whether a step may go. What it says of sequence and mailbox holds until the transaction ends. */
-export function findFacts(db: Db, due: DueRef, mailboxId: string) {
+export function findFacts(db: Db, due: DueRef, mailboxId: string, now: Date) {
   return db.maybe(
     FactsShape,
     sql`
     select s.status, s.mode, s.steps, s.schedule, s.daily_limit as sequence_limit, a.outreach_enabled as has_module,
            i.company_name, i.postal_address, m.email as mailbox_email, m.name as mailbox_name,
-           m.state as mailbox_state, m.imap_failures, m.daily_limit, m.ramp_from, m.smtp, m.sealed,
+           m.state as mailbox_state, ${isRead(now)} as is_read, m.daily_limit, m.ramp_from,
+           ${firstDay} as first_day, m.smtp, m.sealed,
            p.first_name, p.last_name, p.company, p.attributes, p.source,
            (select min(x.reason) from suppressions x
              where x.account_id = s.account_id and x.email in (p.email, erased_name(p.email))) as suppression,

@@ -1,6 +1,8 @@
 // A step of a sequence for one prospect: what its templates see, and where in the thread it stands.
-import { oneLine } from '../../../kernel/v3/lenient.ts'
+import { given, oneLine } from '../../../kernel/v3/lenient.ts'
+import { contentMissing } from '../../messages/refusals.ts'
 import { renderContent } from '../../transactional/v3/render.ts'
+import { hasContent } from '../sequences/has-content.ts'
 import type { Step } from '../sequences/sequence.ts'
 import { replySubject } from './compose-outreach.ts'
 
@@ -30,10 +32,13 @@ export async function renderStep(step: Step, scope: StepScope, thread: Earlier[]
   const subject = goesOn ? replySubject(first.subject) : step.subject
   const content = { subject: goesOn ? 'x' : subject, text: step.text, html: step.html }
   const rendered = await renderContent(content, scopeOf(scope))
+  // A footer alone would leave.
+  if (!hasContent(rendered)) throw contentMissing()
   return {
     subject: goesOn ? oneLine(subject) : rendered.subject,
-    text: rendered.text,
-    html: rendered.html,
+    text: given(rendered.text),
+    // One that shows nothing would hide the text.
+    html: hasContent({ html: rendered.html }) ? rendered.html : undefined,
     refs: goesOn ? thread.map(({ message_id }) => message_id) : [],
   }
 }

@@ -101,7 +101,7 @@ async function settleReply(needs: EngineNeeds, reply: QueuedReply, outcome: Mail
     })
   else await replyLater(db, message, { until: waitFrom(now, reply.tries), error: outcome.message })
   if (outcome.kind === 'login_refused')
-    await pauseMailbox(db, mailbox, { reason: 'login', error: told(outcome) }, now)
+    await pauseMailbox(db, mailbox, { reason: 'login', error: told(outcome), sealed: reply.sealed }, now)
   const fault = outcome.kind === 'deferred' ? faultOfMailbox(outcome) : undefined
   if (fault !== undefined) await noteSmtp(db, mailbox, fault)
 }

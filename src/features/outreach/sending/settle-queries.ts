@@ -66,27 +66,34 @@ export function dropMessage(db: Db, { accountId, id }: MessageRef) {
     delete from outreach_messages where account_id = ${accountId} and id = ${id} and state = 'handing'`)
 }
 
-const Enrolled = row<{ steps: Step[]; schedule: Schedule; next_step: number; state: string }>({
-  steps: json(),
-  schedule: json(),
-  next_step: int,
-  state: text,
-})
+const Enrolled = row<{ next_step: number; state: string }>({ next_step: int, state: text })
+const Followed = row<{ steps: Step[]; schedule: Schedule }>({ steps: json(), schedule: json() })
 
-/** The enrolment that a message was handed over for, as long as it waits for it. */
-export function lockHanding(db: Db, { accountId, id }: MessageRef, sequenceId: string, prospectId: string) {
-  return db.maybe(
+/** The enrolment that a message was handed over for, as long as it waits for it, and its sequence. */
+export async function lockHanding(
+  db: Db,
+  { accountId, id }: MessageRef,
+  sequenceId: string,
+  prospectId: string,
+) {
+  const enrolled = await db.maybe(
     Enrolled,
     sql`
-    select s.steps, s.schedule, e.next_step::int, e.state
-      from outreach_enrollments e
-      join outreach_sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-     where e.account_id = ${accountId}
-       and e.sequence_id = ${sequenceId}
-       and e.prospect_id = ${prospectId}
-       and e.handing_id = ${id}
-       for update of e`,
+    select next_step::int, state
+      from outreach_enrollments
+     where account_id = ${accountId}
+       and sequence_id = ${sequenceId}
+       and prospect_id = ${prospectId}
+       and handing_id = ${id}
+       for update`,
   )
+  if (!enrolled) return undefined
+  // A statement of its own: what the sequence has become while the enrolment was held by whoever changed it.
+  const followed = await db.one(
+    Followed,
+    sql`select steps, schedule from outreach_sequences where account_id = ${accountId} and id = ${sequenceId}`,
+  )
+  return { ...enrolled, ...followed }
 }
 
 export type Onward = {
@@ -99,12 +106,12 @@ export type Onward = {
   at: Date
 }
 
-/** One that was stopped while its message left stays stopped. */
+/** One that was stopped while its message left stays stopped, and one that was put off then rests as long. */
 export function moveOnward(db: Db, one: Onward) {
   return db.run(sql`
     update outreach_enrollments
        set handing_id = null, planned_at = null, tries = 0, next_step = ${one.nextStep},
-           due_at = coalesce(${one.dueAt}::timestamptz, due_at),
+           due_at = greatest(${one.dueAt}::timestamptz, due_at),
            state = case when state = 'active' and ${one.dueAt}::timestamptz is null then 'finished' else state end,
            ended_at = case when state = 'active' and ${one.dueAt}::timestamptz is null
                            then ${one.at}::timestamptz else ended_at end
@@ -121,7 +128,7 @@ export function tryLater(db: Db, one: Later) {
     Tries,
     sql`
     update outreach_enrollments
-       set handing_id = null, planned_at = null, due_at = ${one.dueAt},
+       set handing_id = null, planned_at = null, due_at = greatest(${one.dueAt}::timestamptz, due_at),
            tries = tries + case when ${one.countsTry} then 1 else 0 end,
            mailbox_id = case when next_step = 0 then null else mailbox_id end
      where account_id = ${one.accountId} and sequence_id = ${one.sequenceId} and prospect_id = ${one.prospectId}

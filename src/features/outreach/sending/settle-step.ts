@@ -91,14 +91,15 @@ export async function settleAbandoned(db: Db, message: OpenMessage): Promise<voi
   )
 }
 
-/** Not the prospect's fault: the step goes when the mailbox is mended. */
+/** Not the prospect's fault: the step goes when the mailbox is mended, which may be so already. */
 async function settleOwnFault(
   { db, taken, now }: Settling,
   reason: PauseReason,
   said: string,
 ): Promise<void> {
   await undo(db, taken, { dueAt: now, countsTry: false })
-  await pauseMailbox(db, mailboxOf(taken), { reason, error: sentence(said) }, now)
+  const { sealed } = taken
+  await pauseMailbox(db, mailboxOf(taken), { reason, error: sentence(said), sealed }, now)
 }
 
 const sentence = (said: string) => `${said.charAt(0).toUpperCase()}${said.slice(1)}`

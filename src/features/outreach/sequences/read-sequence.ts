@@ -6,6 +6,7 @@ import { given, oneLine, optional, storable } from '../../../kernel/v3/lenient.t
 import { refuseBadTemplate, refuseHiddenFooter } from '../../transactional/v3/render.ts'
 import { Id } from '../module.ts'
 import type { Schedule } from '../planning/windows.ts'
+import { hasContent } from './has-content.ts'
 import type { SequenceFields, Step } from './sequence.ts'
 
 const Text = Type.Optional(Type.String())
@@ -102,7 +103,7 @@ function readStep(one: Static<typeof StepGiven>, at: number): Step {
   const sameThread = at > 0 && (one.sameThread ?? true)
   const [subject, text, html] = [given(one.subject), given(one.text), given(one.html)]
   if (subject === undefined && !sameThread) throw bad('subject is missing')
-  if (text === undefined && html === undefined) throw bad('text is missing')
+  if (!hasContent({ text, html })) throw bad('text is missing')
   if ((subject ?? '').length > 998 || [text, html].some((each) => (each ?? '').length > longestText))
     throw bad('subject, text or html is too long')
   const contents = { subject: storable(subject ?? ''), text: storable(text ?? '') }

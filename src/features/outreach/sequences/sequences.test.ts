@@ -1,6 +1,7 @@
 // What a sequence does when its mailboxes or steps are taken from it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { postponeEnrollment } from '../enrollments/stop-enrollments.ts'
 import {
   type Account,
   enrollments,
@@ -16,7 +17,8 @@ import {
 } from '../fixtures/outreach.ts'
 
 const outreach = await makeOutreach()
-const { clock } = outreach
+const { clock, engine } = outreach
+const dayMs = 86_400_000
 const [ann, bob] = ['ann@globex.example', 'bob@globex.example']
 
 const noticesOf = async ({ call }: Account) => (await call('GET', '/api/v1/notices?open=true')).body.data
@@ -139,4 +141,40 @@ test('a step whose HTML would hide the footer is refused, and not sent where its
     server.received.map(({ to }) => to),
     [bob],
   )
+})
+
+test('a changed delay counts from the step before for who waits already; who is away rests as long', async (t) => {
+  clock.now = monday
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  await makeProspects(account, [ann, bob])
+  const id = await makeSequence(account, [mailbox])
+  await run(account, id, [ann, bob])
+  await pass(outreach, 120)
+  const before = await enrollments(outreach, id)
+  const leftAt = before.map(({ due_at }) => due_at.getTime() - 3 * dayMs)
+  const away = new Date(monday.getTime() + 10 * dayMs)
+  const [sequenceId, prospectId] = [String(id), before[1]?.prospect_id ?? '']
+  await postponeEnrollment(engine.db, { accountId: account.accountId, sequenceId, prospectId }, away)
+
+  const path = `/v3/outreach/campaigns/${id}`
+  const [first, second] = steps
+  assert.equal((await account.call('POST', `${path}/status`, { status: 'paused' })).status, 200)
+  const daysAfter = async (delayDays: number) => {
+    const reply = await account.call('PUT', path, { steps: [first, { ...second, delayDays }] })
+    assert.equal(reply.status, 204)
+    return (await enrollments(outreach, id)).map(({ due_at }, n) =>
+      Math.round((due_at.getTime() - (leftAt[n] ?? 0)) / dayMs),
+    )
+  }
+  assert.deepEqual(await daysAfter(7), [7, 10])
+  assert.deepEqual(await daysAfter(1), [1, 10])
+  assert.deepEqual(await daysAfter(12), [12, 12])
+  assert.deepEqual(await daysAfter(1), [1, 10])
+
+  clock.now = new Date(monday.getTime() + dayMs)
+  await account.call('POST', `${path}/status`, { status: 'running' })
+  await pass(outreach, 240)
+  assert.equal(server.received.length, 3)
 })

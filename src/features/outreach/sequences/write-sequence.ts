@@ -6,6 +6,7 @@ import { readSettings } from '../../accounts/settings/settings.ts'
 import { finishBeyond, stopOfSequence } from '../enrollments/stop-queries.ts'
 import { requireIdentity } from '../identity/identity.ts'
 import { findMailboxIds } from '../mailboxes/queries.ts'
+import { applyDelays } from './change-delays.ts'
 import { stranded } from './pause-stranded.ts'
 import {
   deleteSequence,
@@ -63,6 +64,8 @@ export async function changeSequence(ctx: Ctx, id: number, body: SequenceBody): 
   const fields = readSequence(body, fieldsOf(found), found.schedule.timezone)
   await refuseBad(ctx, fields, body)
   await updateSequence(ctx.db, refOf(ctx, found.id), fields, ctx.now)
+  const ref = { accountId: ctx.caller.accountId, sequenceId: found.id }
+  await applyDelays(ctx.db, ref, { before: fieldsOf(found), now: fields })
 }
 
 async function refuseBad(ctx: Ctx, fields: SequenceFields, body: SequenceBody): Promise<void> {

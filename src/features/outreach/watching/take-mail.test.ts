@@ -46,6 +46,29 @@ test('a reply that is HTML alone has a text', async () => {
   assert.equal((await app.call('GET', `/v3/outreach/inbox/${reply.id}`)).body.html.trim(), body)
 })
 
+test('who is away for one sequence is away for the others', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const written = await outreach.writeTo(mailbox)
+  const other = await outreach.writeTo(mailbox, { email: written.email })
+  const somebody = await outreach.writeTo(mailbox)
+  const back = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10)
+  const absence = [
+    `From: Ann <${written.email}>`,
+    'Auto-Submitted: auto-replied',
+    `In-Reply-To: ${written.messageId}`,
+    'Subject: Out of office',
+    '',
+    `I am out of the office until ${back}.`,
+  ]
+  await takeRaw(mailbox, absence.join('\r\n'))
+  for (const one of [written, other]) {
+    const { state, days } = await outreach.enrolment(one)
+    assert.equal(state, 'active')
+    assert.ok(days >= 20, `${days}`)
+  }
+  assert.equal((await outreach.enrolment(somebody)).days, 3)
+})
+
 test('what is reported about a message is among its events, once', async () => {
   const mailbox = await outreach.makeMailbox()
   const [bounced, reported] = [await outreach.writeTo(mailbox), await outreach.writeTo(mailbox)]

@@ -1,6 +1,6 @@
 // An incoming message and all that follows from it, in the transaction that moves the marker behind it.
 import type { Db } from '../../../kernel/db.ts'
-import { postponeEnrollment, stopProspect } from '../enrollments/stop-enrollments.ts'
+import { postponeProspect, stopProspect } from '../enrollments/stop-enrollments.ts'
 import { leaveAlone } from '../inbox/effects.ts'
 import { insertReply, keepSuppressed } from '../inbox/reply-queries.ts'
 import { type Reading, readMessage } from '../reading/read-message.ts'
@@ -51,17 +51,17 @@ const usualAbsenceDays = 7
 
 type Machine = Extract<Reading, { kind: 'automatic' }>
 
-/** What a machine says is no answer: the sequence rests, or ends where nobody is there any more. */
+/** What a machine says is no answer: the sequences rest, or ends where nobody is there any more. */
 async function followMachine(db: Db, incoming: Incoming, match: Match, reading: Machine): Promise<void> {
   const { accountId, at, receivedAt } = incoming
-  const { prospectId, sequenceId } = match
+  const { prospectId } = match
   if (prospectId === null || match.how === 'domain') return
   if (reading.hasLeft) await stopProspect(db, { accountId, prospectId }, 'undeliverable', at)
-  if (reading.verdict.classification !== 'absence' || sequenceId === null) return
+  if (reading.verdict.classification !== 'absence') return
   const until = reading.awayUntil
     ? reading.awayUntil.getTime() + dayMs
     : receivedAt.getTime() + usualAbsenceDays * dayMs
-  await postponeEnrollment(db, { accountId, sequenceId, prospectId }, new Date(until))
+  await postponeProspect(db, { accountId, prospectId }, new Date(until))
 }
 
 type Person = { id: string; reading: Extract<Reading, { kind: 'reply' }> }

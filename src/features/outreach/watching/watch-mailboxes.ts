@@ -9,6 +9,7 @@ import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { SealFault } from '../../../kernel/seal.ts'
 import { openCredentials, type SecretKeys, serverWith } from '../mailboxes/credentials.ts'
 import { pauseMailbox } from '../mailboxes/health.ts'
+import { resolveUnread, tellUnread } from '../mailboxes/unread.ts'
 import { type Held, surplus } from './surplus.ts'
 import { syncMailbox } from './sync-mailbox.ts'
 import {
@@ -49,6 +50,9 @@ const betweenStartsMs = 500
 const usualMost = 1_000
 const longestRetryMs = 30 * 60_000
 
+const full =
+  'more mailboxes than this process watches: follow-ups of those that wait do so as well, until there is another worker'
+
 export type Watching = { stop(): Promise<void> }
 
 type Watch = Held & { over: Promise<void> }
@@ -59,6 +63,7 @@ export function startWatching(needs: WatchNeeds): Watching {
   const holder = newUuid()
   const watches = new Map<string, Watch>()
   const stopping = new AbortController()
+  let isFull = false
 
   const lease = () => {
     const now = needs.now()
@@ -83,8 +88,12 @@ export function startWatching(needs: WatchNeeds): Watching {
 
   /** Whether places become free: those of an account that has more of them than others who wait. */
   async function makeRoom(): Promise<boolean> {
-    const given = surplus([...watches.values()], await listWaiting(needs.db, needs.now()))
+    const accounts = await listWaiting(needs.db, needs.now())
+    const given = surplus([...watches.values()], accounts)
     for (const { controller } of given) controller.abort()
+    const waiting = accounts.reduce((sum, one) => sum + one.waiting, 0)
+    if (waiting > 0 && !isFull) needs.log.warn({ watched: watches.size, waiting }, full)
+    isFull = waiting > 0
     return given.length > 0
   }
 
@@ -142,10 +151,11 @@ async function watch(one: WatchOne, stopping: AbortSignal): Promise<void> {
   stopping.addEventListener('abort', hangUp)
   try {
     open = await openMailbox(one)
+    await readThrough(one, open, stopping)
+    await resolveUnread(one.db, { ...refOf(one), email: one.mailbox.email }, one.now())
     while (!stopping.aborted) {
-      await syncMailbox({ ...one, open }, stopping)
-      await recordSync(one.db, refOf(one), one.now())
       await open.wait(one.timings.waitMs, stopping)
+      await readThrough(one, open, stopping)
     }
     await release(one, { afterMs: 0, isLogin: false })
   } catch (error) {
@@ -155,6 +165,14 @@ async function watch(one: WatchOne, stopping: AbortSignal): Promise<void> {
     stopping.removeEventListener('abort', hangUp)
     hangUp()
   }
+}
+
+async function readThrough(one: WatchOne, open: OpenMailbox, stopping: AbortSignal): Promise<void> {
+  const began = one.now()
+  await syncMailbox({ ...one, open }, stopping)
+  // One that was broken off has not seen everything.
+  if (stopping.aborted) return
+  await recordSync(one.db, refOf(one), { began, at: one.now() })
 }
 
 async function openMailbox({ mailbox, secretKeys, reader }: WatchOne): Promise<OpenMailbox> {
@@ -174,11 +192,17 @@ async function giveUp(one: WatchOne, error: unknown): Promise<void> {
   const words = isFault ? error.message : 'the mailbox could not be read: something went wrong on our side'
   const isLogin = isFault && error.code === 'login'
   const failures = await recordFailure(one.db, refOf(one), isLogin ? `${words} (${patience})` : words)
+  await tellUnread(one.db, { ...refOf(one), email: one.mailbox.email }, { failures, words }, one.now())
   const waitMs = Math.min(longestRetryMs, one.timings.retryMs * 2 ** Math.min(10, failures - 1))
   // Servers come back for all of their users at the same moment.
   const refused = await release(one, { afterMs: waitMs * (0.75 + Math.random() / 2), isLogin })
   if (isLogin && refused >= mostLoginFailures)
-    await pauseMailbox(one.db, refOf(one), { reason: 'login', error: words }, one.now())
+    await pauseMailbox(
+      one.db,
+      refOf(one),
+      { reason: 'login', error: words, sealed: one.mailbox.sealed },
+      one.now(),
+    )
 }
 
 const patience = `after ${mostLoginFailures} times it is left alone until its settings change`

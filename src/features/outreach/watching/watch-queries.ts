@@ -68,7 +68,7 @@ export function claimMailboxes(db: Db, { holder, now, until }: Lease, limit: num
       insert into outreach_watches as w (account_id, mailbox_id, holder, held_until, next_try_at, settings)
       select account_id, id, ${holder}, ${until}, ${now}, settings from free
       on conflict (account_id, mailbox_id) do update
-         set holder = excluded.holder, held_until = excluded.held_until, settings = excluded.settings,
+         set holder = excluded.holder, held_until = excluded.held_until, settings = excluded.settings, read_at = null,
              login_failures = case when w.settings = excluded.settings then w.login_failures else 0 end
        where w.held_until < ${now}
       returning w.account_id, w.mailbox_id)
@@ -139,16 +139,15 @@ export async function releaseWatch(
   return released?.login_failures ?? 0
 }
 
-/** All went well. */
-export function recordSync(db: Db, ref: WatchRef, at: Date) {
+/** All went well, of what was there when it began. */
+export function recordSync(db: Db, ref: WatchRef, { began, at }: { began: Date; at: Date }) {
   return db.run(sql`
     with watched as (
       update outreach_watches
-         set login_failures = 0
+         set login_failures = 0, read_at = ${began}
        where account_id = ${ref.accountId}
          and mailbox_id = ${ref.mailboxId}
-         and holder = ${ref.holder}
-         and login_failures > 0)
+         and holder = ${ref.holder})
     update outreach_mailboxes
        set last_sync_at = ${at}, imap_failures = 0, imap_error = null
      where account_id = ${ref.accountId} and id = ${ref.mailboxId}`)
