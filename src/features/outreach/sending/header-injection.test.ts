@@ -50,7 +50,7 @@ const step = {
   delayDays: 0,
   subject: '{{ firstName }} {{ lastName }} {{ company }} {{ CITY }}',
   text: 'Dear {{ firstName }} of {{ company }}, {{ CITY }}',
-  html: '<p>{{ firstName }} {{ CITY }}</p>',
+  html: '<p>Dear {{ firstName }} {{ CITY }}</p>',
   sameThread: false,
 }
 
