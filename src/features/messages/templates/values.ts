@@ -15,13 +15,12 @@ export class Finished extends Drop {
   }
 }
 
+// In the provider's language the names are also written with a capital.
 const loopNames: Record<string, string> = {
   counter: 'index',
   counter0: 'index0',
   revcounter: 'rindex',
   revcounter0: 'rindex0',
-  Counter: 'index',
-  Counter0: 'index0',
 }
 const loopFields = new Set(
   'index index0 rindex rindex0 first last length row col col0 col_first col_last'.split(' '),
@@ -69,8 +68,9 @@ function derived(holder: unknown, name: string): unknown {
 export const outerLoops = new WeakMap<object, object>()
 
 function readLoop(loop: object, key: unknown): unknown {
-  if (key === 'parentloop') return outerLoops.get(loop)
-  const name = loopNames[String(key)] ?? String(key)
+  const asked = String(key).replace(/^[A-Z]/, (first) => first.toLowerCase())
+  if (asked === 'parentloop') return outerLoops.get(loop)
+  const name = Object.hasOwn(loopNames, asked) ? (loopNames[asked] ?? asked) : asked
   if (!loopFields.has(name)) return undefined
   const field = (loop as Record<string, unknown>)[name]
   return typeof field === 'function' ? field.call(loop) : field
