@@ -13,6 +13,7 @@ import { templateFault } from './fault.ts'
 import { countTexts, finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
 import { operators } from './operators.ts'
+import { argumentEscape, argumentFilter } from './safe.ts'
 import { timeLimit } from './time-limit.ts'
 import {
   escapeHtml,
@@ -67,6 +68,7 @@ function makeEngine(kind: Kind): Liquid {
   engine.registerTag('capture', CaptureTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
   registerFilters(engine)
+  if (kind === 'html') engine.registerFilter(argumentFilter, argumentEscape)
   boundOutput(engine)
   return engine
 }

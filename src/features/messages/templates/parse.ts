@@ -17,6 +17,7 @@ import { type TemplateFault, templateFault } from './fault.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
 import { ownLinks } from './own-links.ts'
+import { keepSafe } from './safe.ts'
 import { readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -87,6 +88,7 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
       if (!isWhole(argument.initial.postfix)) throw faultAt(template.token, 'An expression is malformed.')
       reorder(argument.initial.postfix)
     }
+    keepSafe(engine, template)
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
     if (template instanceof CaptureTag) template.isEscaped = isEscaped
     if (template instanceof Output && !isEscaped) leaveUnescaped(template)

@@ -1,0 +1,72 @@
+import {
+  CycleTag,
+  EchoTag,
+  type Filter,
+  type Liquid,
+  Output,
+  type Template,
+  type Token,
+  Tokenizer,
+  TypeGuards,
+  Value,
+} from 'liquidjs'
+import { escapeHtml, Finished, printed } from './values.ts'
+
+// What is called safe stays so through the filters behind: the value, and what the author of the template writes into
+// their arguments. A variable among these is escaped, for nobody called it safe.
+
+const words = new Set(['safe', 'raw'])
+
+export const argumentFilter = 'escape_argument'
+
+type Argument = Filter['args'][number]
+type Chain = { name: string; args: Argument[] }[]
+
+export function keepSafe(engine: Liquid, template: Template): void {
+  const isPrinted = template instanceof Output || template instanceof EchoTag || template instanceof CycleTag
+  for (const argument of isPrinted ? (template.arguments?.() ?? []) : [])
+    if (argument instanceof Value) keepValueSafe(engine, argument, template instanceof Output)
+    else if (TypeGuards.isFilteredValueToken(argument) && isSafeBefore(engine, argument.filters))
+      argument.filters.push(...read(engine, '0 | safe').filters)
+}
+
+function keepValueSafe(engine: Liquid, { filters }: Value, isOutput: boolean): void {
+  // The library has put its escaping at the end, unless the last filter's text is finished.
+  const isEscaped = isOutput && filters.at(-1)?.raw !== true
+  if (!isSafeBefore(engine, isEscaped ? filters.slice(0, -1) : filters)) return
+  if (isEscaped) filters.pop()
+  filters.push(...new Value('0 | safe', engine).filters)
+}
+
+/** Whether something stands behind the word; its arguments are escaped then. */
+function isSafeBefore(engine: Liquid, chain: Chain): boolean {
+  const at = chain.findIndex(({ name }) => words.has(name))
+  if (at < 0 || at === chain.length - 1) return false
+  for (const { args } of chain.slice(at + 1))
+    for (const [i, argument] of args.entries())
+      args[i] = Array.isArray(argument)
+        ? [argument[0], argument[1] && escaped(engine, argument[1])]
+        : escaped(engine, argument)
+  return true
+}
+
+// Only where something is escaped at all does the engine have the filter.
+function escaped(engine: Liquid, argument: Token): never {
+  const isWritten =
+    TypeGuards.isQuotedToken(argument) ||
+    TypeGuards.isNumberToken(argument) ||
+    TypeGuards.isLiteralToken(argument)
+  if (isWritten || !engine.filters[argumentFilter]) return argument as never
+  const token = read(engine, `0 | ${argumentFilter}`)
+  token.initial.postfix.splice(0, 1, argument)
+  return token as never
+}
+
+const read = ({ options }: Liquid, text: string) => new Tokenizer(text, options.operators).readFilteredValue()
+
+/** Of a list or an object nobody can say which parts are printed how. Numbers are the same escaped. */
+export function argumentEscape(value: unknown): unknown {
+  if (value instanceof Finished) return value.text
+  const isText = typeof value === 'string' || (typeof value === 'object' && value !== null)
+  return isText ? escapeHtml(printed(value)) : value
+}
