@@ -1,7 +1,10 @@
 import {
+  type Filter,
   IfTag,
   type Liquid,
+  LiquidError,
   Output,
+  ParseError,
   Parser,
   type Template,
   type Token,
@@ -18,11 +21,25 @@ import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
 import { ownLinks } from './own-links.ts'
 import { keepSafe } from './safe.ts'
-import { readAsDialect } from './tag-tokenizers.ts'
+import { outputOf, readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
 
 // The provider's word for a tag that the library knows by another name.
 const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else' }
+
+function parserOf(engine: Liquid): Parser {
+  const parser = new Parser(engine)
+  const ofLibrary = parser.parseToken.bind(parser)
+  parser.parseToken = (token, remaining) => {
+    if (!TypeGuards.isOutputToken(token)) return ofLibrary(token, remaining)
+    try {
+      return outputOf(token, engine)
+    } catch (error) {
+      throw LiquidError.is(error) ? error : new ParseError(error as Error, token)
+    }
+  }
+  return parser
+}
 
 /** Reads the provider's dialect into the library's tree. */
 export function parse(engine: Liquid, source: string): Template[] {
@@ -34,7 +51,7 @@ export function parse(engine: Liquid, source: string): Template[] {
   refuseMalformed(tokens)
   dropSchemes(tokens)
   for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
-  const templates = new Parser(engine).parseTokens(queueOf(tokens))
+  const templates = parserOf(engine).parseTokens(queueOf(tokens))
   adjust(engine, templates)
   return templates
 }
@@ -79,14 +96,10 @@ function queueOf<T>(items: T[]): T[] {
 function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   for (const template of templates) {
     for (const argument of template.arguments?.() ?? []) {
-      refuseUnknownFilters(
-        engine,
-        template,
-        argument instanceof Value ? argument.initial.postfix : [argument],
-      )
-      if (!(argument instanceof Value)) continue
-      if (!isWhole(argument.initial.postfix)) throw faultAt(template.token, 'An expression is malformed.')
-      reorder(argument.initial.postfix)
+      const tokens = argument instanceof Value ? argument.initial.postfix : [argument]
+      if (argument instanceof Value) putInOrder(template, argument.initial.postfix)
+      adjustInner(engine, template, tokens)
+      if (argument instanceof Value) adjustInner(engine, template, argument.filters.flatMap(argumentsOf))
     }
     keepSafe(engine, template)
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
@@ -96,14 +109,24 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   }
 }
 
-// The library looks these up when it renders.
-function refuseUnknownFilters({ filters }: Liquid, { token: tag }: Template, tokens: Token[]): void {
+function putInOrder({ token }: Template, postfix: Token[]): void {
+  if (!isWhole(postfix)) throw faultAt(token, 'An expression is malformed.')
+  reorder(postfix)
+}
+
+/** What stands in brackets, or has filters of its own: the library looks these up when it renders. */
+function adjustInner(engine: Liquid, template: Template, tokens: Token[]): void {
   for (const token of tokens) {
     if (!TypeGuards.isFilteredValueToken(token)) continue
-    const unknown = token.filters.find(({ name }) => !Object.hasOwn(filters, name))
-    if (unknown) throw faultAt(tag, `Unknown filter "${unknown.name}".`)
+    const unknown = token.filters.find(({ name }) => !Object.hasOwn(engine.filters, name))
+    if (unknown) throw faultAt(template.token, `Unknown filter "${unknown.name}".`)
+    putInOrder(template, token.initial.postfix)
+    adjustInner(engine, template, [...token.initial.postfix, ...token.filters.flatMap(argumentsOf)])
   }
 }
+
+const argumentsOf = ({ args }: Pick<Filter, 'args'>): Token[] =>
+  args.flatMap((each) => (Array.isArray(each) ? (each[1] ?? []) : each))
 
 function faultAt(token: Token, message: string): TemplateFault {
   const [line, column] = token.getPosition()
