@@ -12,6 +12,7 @@ import { strftimeOf, withWeek } from './date-format.ts'
 import { templateFault } from './fault.ts'
 import { countTexts, finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
+import { LoopTag } from './loop-tag.ts'
 import { operators } from './operators.ts'
 import { argumentEscape, argumentFilter } from './safe.ts'
 import { timeLimit } from './time-limit.ts'
@@ -66,6 +67,7 @@ function makeEngine(kind: Kind): Liquid {
   for (const tag of refusedTags) delete engine.tags[tag]
   engine.registerTag('autoescape', AutoescapeTag)
   engine.registerTag('capture', CaptureTag)
+  engine.registerTag('for', LoopTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
   registerFilters(engine)
   if (kind === 'html') engine.registerFilter(argumentFilter, argumentEscape)

@@ -8,8 +8,26 @@ export function readAsDialect(token: TagToken, operators: Operators): void {
   if (kind) token.tokenizer = kind.ofTag(token, operators)
 }
 
-class LoopTokenizer extends ExpressionTokenizer {
+export const loopSettings = ['sorted', 'reversed', 'limit', 'offset']
+
+const settingBehind = /^,\s*(?:(?:sorted|reversed)(?![\w-])|(?:limit|offset)\s*:)/
+
+export class LoopTokenizer extends ExpressionTokenizer {
+  /** Of `for key, value in …` those behind the first. */
+  readonly moreNames: string[] = []
+  private isNamed = false
   private isRead = false
+
+  override readIdentifier(): ReturnType<Tokenizer['readIdentifier']> {
+    const name = super.readIdentifier()
+    if (this.isNamed) return name
+    this.isNamed = true
+    while (this.isAtArgument(',')) {
+      this.advance()
+      this.moreNames.push(super.readIdentifier().content)
+    }
+    return name
+  }
 
   /** The first value is the collection; its own parts and the settings of the loop are values too. */
   override readValue(): ValueToken | undefined {
@@ -19,9 +37,7 @@ class LoopTokenizer extends ExpressionTokenizer {
   }
 
   protected override isAtArgument(sign: string): boolean {
-    return (
-      super.isAtArgument(sign) && !/^,\s*(?:reversed(?![\w-])|(?:limit|offset)\s*:)/.test(this.remaining())
-    )
+    return super.isAtArgument(sign) && !settingBehind.test(this.remaining())
   }
 }
 

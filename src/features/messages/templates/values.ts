@@ -15,6 +15,22 @@ export class Finished extends Drop {
   }
 }
 
+/** A name of an object with its value: printed it is the name, as in the provider's language; it is a pair as well. */
+export class Entry extends Drop {
+  readonly key: string
+  readonly value: unknown
+
+  constructor(key: string, value: unknown) {
+    super()
+    this.key = key
+    this.value = value
+  }
+
+  override valueOf(): string {
+    return this.key
+  }
+}
+
 // In the provider's language the names are also written with a capital.
 const loopNames: Record<string, string> = {
   counter: 'index',
@@ -33,6 +49,7 @@ const loopFields = new Set(
 export function readProperty(holder: unknown, key: unknown): unknown {
   if (holder === null || holder === undefined) return holder
   if (holder instanceof Finished) return readProperty(holder.text, key)
+  if (holder instanceof Entry) return readProperty([holder.key, holder.value], key)
   if (holder instanceof Drop) return readLoop(holder, toValue(key))
   if (typeof holder === 'function') return undefined
   const name = nameOf(holder, toValue(key))
