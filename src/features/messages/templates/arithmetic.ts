@@ -1,5 +1,5 @@
 import { toValue } from 'liquidjs'
-import { countTexts } from './filters.ts'
+import { countTexts } from './counted.ts'
 import { printed } from './values.ts'
 
 const isNothing = (value: unknown) => value === undefined || value === null || value === ''

@@ -8,9 +8,10 @@ import {
 } from 'liquidjs'
 import { AutoescapeTag } from './autoescape.ts'
 import { CaptureTag } from './capture.ts'
+import { countTexts } from './counted.ts'
 import { strftimeOf, withWeek } from './date-format.ts'
 import { templateFault } from './fault.ts'
-import { countTexts, finishedFilters, pureFilters, sliced } from './filters.ts'
+import { finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
 import { LoopTag } from './loop-tag.ts'
 import { operators } from './operators.ts'
@@ -39,6 +40,8 @@ const refusedTags = ['include', 'render', 'layout', 'block']
 const refusedFilters = /_exp$/
 
 const aliases: Record<string, string> = {
+  dictsort: 'sort',
+  safeseq: 'safe',
   striptags: 'strip_html',
   wordcount: 'number_of_words',
 }

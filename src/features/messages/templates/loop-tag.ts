@@ -62,8 +62,9 @@ export class LoopTag extends ForTag {
     const holder: unknown = toValue(isView ? yield evalToken(this.holder, context) : found)
     const items = listOf(isView ? asObject(holder) : holder, views[isView ? this.view : 'items'])
     if (!Array.isArray(items)) return items
-    context.memoryLimit.use(items.length)
-    return 'sorted' in this.hash.hash ? sorted(items) : items
+    const isSorted = 'sorted' in this.hash.hash
+    if (isSorted || items !== found) context.memoryLimit.use(items.length)
+    return isSorted ? sorted(items) : items
   }
 
   private *renderNamed(context: Context, emitter: Emitter): Generator<unknown, void, never> {

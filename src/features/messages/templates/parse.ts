@@ -17,6 +17,7 @@ import {
 import { AutoescapeTag } from './autoescape.ts'
 import { CaptureTag } from './capture.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
+import { unknownFilter } from './hints.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
 import { ownLinks } from './own-links.ts'
@@ -25,7 +26,7 @@ import { outputOf, readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
 
 // The provider's word for a tag that the library knows by another name.
-const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else' }
+const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else', set: 'assign' }
 
 function parserOf(engine: Liquid): Parser {
   const parser = new Parser(engine)
@@ -119,7 +120,7 @@ function adjustInner(engine: Liquid, template: Template, tokens: Token[]): void 
   for (const token of tokens) {
     if (!TypeGuards.isFilteredValueToken(token)) continue
     const unknown = token.filters.find(({ name }) => !Object.hasOwn(engine.filters, name))
-    if (unknown) throw faultAt(template.token, `Unknown filter "${unknown.name}".`)
+    if (unknown) throw faultAt(template.token, unknownFilter(unknown.name))
     putInOrder(template, token.initial.postfix)
     adjustInner(engine, template, [...token.initial.postfix, ...token.filters.flatMap(argumentsOf)])
   }

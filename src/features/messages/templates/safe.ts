@@ -2,6 +2,7 @@ import {
   CycleTag,
   EchoTag,
   type Filter,
+  type FilteredValueToken,
   type Liquid,
   Output,
   type Template,
@@ -10,6 +11,7 @@ import {
   TypeGuards,
   Value,
 } from 'liquidjs'
+import { safeName } from './html-filters.ts'
 import { escapeHtml, Finished, printed } from './values.ts'
 
 // What is called safe stays so through the filters behind: the value, and what the author of the template writes into
@@ -20,34 +22,50 @@ const words = new Set(['safe', 'raw'])
 export const argumentFilter = 'escape_argument'
 
 type Argument = Filter['args'][number]
-type Chain = { name: string; args: Argument[] }[]
 
 export function keepSafe(engine: Liquid, template: Template): void {
   const isPrinted = template instanceof Output || template instanceof EchoTag || template instanceof CycleTag
   for (const argument of isPrinted ? (template.arguments?.() ?? []) : [])
     if (argument instanceof Value) keepValueSafe(engine, argument, template instanceof Output)
-    else if (TypeGuards.isFilteredValueToken(argument) && isSafeBefore(engine, argument.filters))
-      argument.filters.push(...read(engine, '0 | safe').filters)
+    else if (TypeGuards.isFilteredValueToken(argument)) keepTokenSafe(engine, argument)
 }
 
 function keepValueSafe(engine: Liquid, { filters }: Value, isOutput: boolean): void {
   // The library has put its escaping at the end, unless the last filter's text is finished.
   const isEscaped = isOutput && filters.at(-1)?.raw !== true
-  if (!isSafeBefore(engine, isEscaped ? filters.slice(0, -1) : filters)) return
+  const behind = behindSafe(isEscaped ? filters.slice(0, -1) : filters)
+  if (behind.length === 0) return
   if (isEscaped) filters.pop()
-  filters.push(...new Value('0 | safe', engine).filters)
+  filters.splice(-behind.length)
+  for (const { name, args } of behind) filters.push(filterOf(engine, safeName(name), args))
+  filters.push(filterOf(engine, 'safe', []))
+  escapeArguments(engine, behind)
 }
 
-/** Whether something stands behind the word; its arguments are escaped then. */
-function isSafeBefore(engine: Liquid, chain: Chain): boolean {
+function keepTokenSafe(engine: Liquid, { filters }: FilteredValueToken): void {
+  const behind = behindSafe(filters)
+  if (behind.length === 0) return
+  for (const filter of behind) filter.name = safeName(filter.name)
+  filters.push(...read(engine, '0 | safe').filters)
+  escapeArguments(engine, behind)
+}
+
+function behindSafe<Each extends { name: string }>(chain: Each[]): Each[] {
   const at = chain.findIndex(({ name }) => words.has(name))
-  if (at < 0 || at === chain.length - 1) return false
-  for (const { args } of chain.slice(at + 1))
+  return at < 0 ? [] : chain.slice(at + 1)
+}
+
+function filterOf(engine: Liquid, name: string, args: Argument[]): Filter {
+  const [filter] = new Value(`0 | ${name}`, engine).filters
+  return Object.assign(filter as Filter, { args })
+}
+
+function escapeArguments(engine: Liquid, filters: { args: Argument[] }[]): void {
+  for (const { args } of filters)
     for (const [i, argument] of args.entries())
       args[i] = Array.isArray(argument)
         ? [argument[0], argument[1] && escaped(engine, argument[1])]
         : escaped(engine, argument)
-  return true
 }
 
 // Only where something is escaped at all does the engine have the filter.

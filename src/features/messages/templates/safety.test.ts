@@ -81,11 +81,13 @@ test('rendering does not change the data it was given', async () => {
   assert.deepEqual(data, { params: { n: 1 } })
 })
 
+const oneText = 'A template is one text: put the other one into it.'
+
 const misspelt: [string, string, number, number][] = [
   ['{{ x | shout }}', 'Unknown filter "shout".', 1, 1],
   ['line\n  {{ x | shout }}', 'Unknown filter "shout".', 2, 3],
   ['{% fi x %}', 'Unknown tag "fi".', 1, 1],
-  ['{% include "/etc/passwd" %}', 'Unknown tag "include".', 1, 1],
+  ['{% include "/etc/passwd" %}', `Unknown tag "include". ${oneText}`, 1, 1],
   ['{% render "x" %}', 'Unknown tag "render".', 1, 1],
   ['{% layout "x" %}', 'Unknown tag "layout".', 1, 1],
   ['{% if x %}', '{% if x %} is not closed.', 1, 1],
@@ -202,6 +204,9 @@ test('a large output of the fast path is refused too', async () => {
 const long = {
   text: '€'.repeat(100_000),
   marks: '&'.repeat(100_000),
+  blanks: `x${' '.repeat(100_000)}`,
+  open: '<a><'.repeat(25_000),
+  digits: '1'.repeat(100_000),
   list: Array.from({ length: 50_000 }, () => 0),
   object: Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n])),
 }
@@ -223,6 +228,14 @@ describe('filters over long values are stopped', () => {
     'a list that is looked through again and again': '{% if 1 in params.list %}{% endif %}'.repeat(5_000),
     'long texts compared': '{% if params.text < params.text %}{% endif %}'.repeat(5_000),
     'long texts put together': '{{ params.text + params.text|truncatechars:1 }}'.repeat(9_000),
+    'many that fill up': '{{ 1|center:5000000|truncatechars:1 }}'.repeat(9_000),
+    'many that wrap': '{{ params.blanks|wordwrap:2|truncatechars:1 }}'.repeat(9_000),
+    'many that shorten markup': '{{ params.open|truncatewords_html:9|truncatechars:1 }}'.repeat(9_000),
+    'many that find links': '{{ params.blanks|urlize|truncatechars:1 }}{{ params.text|urlize|size }}'.repeat(
+      9_000,
+    ),
+    'many that remove tags': '{{ params.open|removetags:"b"|truncatechars:1 }}'.repeat(9_000),
+    'many that set commas': '{{ params.digits|intcomma|truncatechars:1 }}'.repeat(9_000),
     'many that print a list': '{{ params.object | truncatechars: 1 }}'.repeat(9_000),
   }
   for (const [title, source] of Object.entries(sources))
