@@ -72,6 +72,7 @@ export function slowTemplate(templates: Template[], kind: Kind): Run {
 export function environmentOf(scope: TemplateScope): Environment {
   return Object.assign(Object.create(null), constants, scope, {
     unsubscribe: scope.unsubscribe ?? scope.unsubscribe_url,
+    time_now: scope.time_now ?? new Date(),
     update_profile: scope.update_profile ?? scope.preferences_url,
   })
 }
