@@ -103,6 +103,8 @@ test('each of the published filters is there, and takes what is no value for it'
         )
 })
 
+const compare = 'Compare with what a variable keeps: {% if x != before %}…{% set before = x %}{% endif %}.'
+
 const refused: [string, string][] = [
   [
     '{{ a|timesince }}',
@@ -113,8 +115,8 @@ const refused: [string, string][] = [
     'Unknown filter "dictsortreversed". Write "dictsort" and "reverse".',
   ],
   ['{% spaceless %}{% endspaceless %}', 'Unknown tag "spaceless". Leave it out: white space does no harm.'],
-  ['{% ifequal a b %}{% endifequal %}', 'Unknown tag "ifequal". Write {% if a == b %}…{% endif %}.'],
   ['{% extends "x" %}', 'Unknown tag "extends". A template is one text: put the other one into it.'],
+  ['{% ifchanged %}{% endifchanged %}', `Unknown tag "ifchanged". ${compare}`],
   ['{% verbatim %}{% endverbatim %}', 'Unknown tag "verbatim". Write {% raw %}…{% endraw %}.'],
 ]
 

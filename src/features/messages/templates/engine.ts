@@ -27,6 +27,7 @@ import {
   sizeOf,
   wholeSize,
 } from './values.ts'
+import { WithTag } from './with-tag.ts'
 
 export type Kind = 'html' | 'text'
 
@@ -71,6 +72,7 @@ function makeEngine(kind: Kind): Liquid {
   engine.registerTag('autoescape', AutoescapeTag)
   engine.registerTag('capture', CaptureTag)
   engine.registerTag('for', LoopTag)
+  engine.registerTag('with', WithTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
   registerFilters(engine)
   if (kind === 'html') engine.registerFilter(argumentFilter, argumentEscape)

@@ -15,6 +15,8 @@ import { templateFault } from './fault.ts'
 
 export type Operators = Liquid['options']['operators']
 
+type FilterToken = FilteredValueToken['filters'][number]
+
 /** What is written between two values, and the operator that is meant. */
 const meanings: Record<string, string> = { '<>': '!=', '&&': 'and', '||': 'or', is: '==', 'is not': '!=' }
 
@@ -85,9 +87,7 @@ export class ExpressionTokenizer extends Tokenizer {
     this.advance()
     const name = this.readIdentifier()
     this.assert(name.size(), 'expected filter name')
-    const filter = new Tokenizer('| x').readFilter()
-    if (!filter) return null
-    filter.name = name.getText()
+    const filter = this.filterOf(name.getText())
     if (this.isAtArgument(':'))
       do {
         this.advance()
@@ -141,7 +141,7 @@ export class ExpressionTokenizer extends Tokenizer {
     const operator = this.operatorTo(end, isMinus ? '-' : 'not')
     const value = this.deeper(() => this.readPrefixed() ?? this.readValue())
     if (!value) throw templateFault(`A value is missing behind "${this.input.slice(begin, end)}".`)
-    const [zero] = new Tokenizer('0').readFilteredValue().initial.postfix
+    const [zero] = this.tokensOf('0')
     const negated = this.madeOf(begin, new Expression([]))
     negated.initial.postfix.push(...(isMinus && zero ? [zero] : []), value, operator)
     return negated
@@ -162,16 +162,25 @@ export class ExpressionTokenizer extends Tokenizer {
     return found && end <= this.N ? end : -1
   }
 
-  private operatorTo(end: number, operator: string): Token {
+  protected operatorTo(end: number, operator: string): Token {
     const token = new Tokenizer('==', this.operators).readOperator()
     const begin = this.p
     this.p = end
     return Object.assign(token as Token, { operator, input: this.input, begin, end })
   }
 
-  private madeOf(begin: number, initial: Expression): FilteredValueToken {
+  protected madeOf(begin: number, initial: Expression): FilteredValueToken {
     const token = new Tokenizer('0', this.operators).readFilteredValue()
     return Object.assign(token, { initial, input: this.input, begin, end: this.p })
+  }
+
+  protected filterOf(name: string, ...args: FilterToken['args']): FilterToken {
+    const filter = new Tokenizer('| x').readFilter() as FilterToken
+    return Object.assign(filter, { name, args })
+  }
+
+  protected tokensOf(text: string): ValueToken[] {
+    return [...new Tokenizer(text).readFilteredValue().initial.postfix] as ValueToken[]
   }
 
   private isAtFilter(): boolean {

@@ -18,8 +18,6 @@ const filterHints: Record<string, string> = {
 }
 
 const tagHints: Record<string, string> = {
-  ifequal: 'Write {% if a == b %}…{% endif %}.',
-  ifnotequal: 'Write {% if a != b %}…{% endif %}.',
   spaceless: 'Leave it out: white space does no harm.',
   verbatim: 'Write {% raw %}…{% endraw %}.',
   filter: 'Put the filter behind each value.',
@@ -36,9 +34,6 @@ const tagHints: Record<string, string> = {
   trans: 'Write the text itself.',
   blocktrans: 'Write the text itself.',
   ifchanged: 'Compare with what a variable keeps: {% if x != before %}…{% set before = x %}{% endif %}.',
-  firstof: 'Write {{ a|default:b }}.',
-  now: 'Write {{ "now"|date:"d/m/Y" }}.',
-  with: 'Write {% set a = b %}.',
 }
 
 const withHint = (message: string, hints: Record<string, string>, name: string) =>

@@ -1,4 +1,6 @@
 import {
+  CycleTag,
+  EchoTag,
   type Filter,
   IfTag,
   type Liquid,
@@ -24,9 +26,7 @@ import { ownLinks } from './own-links.ts'
 import { keepSafe } from './safe.ts'
 import { outputOf, readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
-
-// The provider's word for a tag that the library knows by another name.
-const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else', set: 'assign' }
+import { WithTag } from './with-tag.ts'
 
 function parserOf(engine: Liquid): Parser {
   const parser = new Parser(engine)
@@ -63,7 +63,8 @@ function refuseMalformed(tokens: TopLevelToken[]): void {
     if (TypeGuards.isHTMLToken(token)) continue
     if (token.size() > limits.tagCharacters) throw faultAt(token, 'A tag is too long.')
     if (TypeGuards.isTagToken(token)) {
-      token.name = tagNames[token.name] ?? token.name
+      if (isRead && token.args === '' && /^(?:firstof|now|with)$/.test(token.name))
+        throw faultAt(token, `The tag ${token.name} is followed by a value.`)
       if (/^(end)?comment$/.test(token.name)) isRead = token.name === 'endcomment'
     }
     // The library would leave the bar out.
@@ -94,6 +95,8 @@ function queueOf<T>(items: T[]): T[] {
   return queue
 }
 
+const printing = [Output, EchoTag, CycleTag, WithTag]
+
 function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   for (const template of templates) {
     for (const argument of template.arguments?.() ?? []) {
@@ -102,7 +105,7 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
       adjustInner(engine, template, tokens)
       if (argument instanceof Value) adjustInner(engine, template, argument.filters.flatMap(argumentsOf))
     }
-    keepSafe(engine, template)
+    if (printing.some((kind) => template instanceof kind)) keepSafe(engine, template)
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
     if (template instanceof CaptureTag) template.isEscaped = isEscaped
     if (template instanceof Output && !isEscaped) leaveUnescaped(template)

@@ -1,6 +1,4 @@
 import {
-  CycleTag,
-  EchoTag,
   type Filter,
   type FilteredValueToken,
   type Liquid,
@@ -23,12 +21,14 @@ export const argumentFilter = 'escape_argument'
 
 type Argument = Filter['args'][number]
 
+/** Of a template that prints its arguments, or keeps them for printing. */
 export function keepSafe(engine: Liquid, template: Template): void {
-  const isPrinted = template instanceof Output || template instanceof EchoTag || template instanceof CycleTag
-  for (const argument of isPrinted ? (template.arguments?.() ?? []) : [])
+  for (const argument of template.arguments?.() ?? [])
     if (argument instanceof Value) keepValueSafe(engine, argument, template instanceof Output)
     else if (TypeGuards.isFilteredValueToken(argument)) keepTokenSafe(engine, argument)
 }
+
+export const isCalledSafe = (filters: { name: string }[]) => filters.some(({ name }) => words.has(name))
 
 function keepValueSafe(engine: Liquid, { filters }: Value, isOutput: boolean): void {
   // The library has put its escaping at the end, unless the last filter's text is finished.

@@ -1,11 +1,36 @@
-import { type Liquid, Output, type TagToken, type Token, Tokenizer, Value, type ValueToken } from 'liquidjs'
+import {
+  Expression,
+  type FilteredValueToken,
+  type Liquid,
+  Output,
+  type TagToken,
+  type Token,
+  Tokenizer,
+  Value,
+  type ValueToken,
+} from 'liquidjs'
 import { ExpressionTokenizer, type Operators, WholeTokenizer } from './expressions.ts'
 import { templateFault } from './fault.ts'
 
+// The provider's word for a tag that the library knows by another name.
+const tagNames: Record<string, string> = {
+  elif: 'elsif',
+  empty: 'else',
+  set: 'assign',
+  firstof: 'echo',
+  now: 'echo',
+  ifequal: 'if',
+  ifnotequal: 'if',
+  endifequal: 'endif',
+  endifnotequal: 'endif',
+}
+
 /** Lets the tags whose arguments the library reads otherwise read them as the provider's language does. */
 export function readAsDialect(token: TagToken, operators: Operators): void {
-  const kind = Object.hasOwn(tokenizers, token.name) ? tokenizers[token.name] : undefined
-  if (kind) token.tokenizer = kind.ofTag(token, operators)
+  const written = token.name
+  if (Object.hasOwn(tagNames, written)) token.name = tagNames[written] ?? written
+  const kind = [written, token.name].find((name) => Object.hasOwn(tokenizers, name))
+  if (kind) token.tokenizer = (tokenizers[kind] ?? ExpressionTokenizer).ofTag(token, operators)
 }
 
 export const loopSettings = ['sorted', 'reversed', 'limit', 'offset']
@@ -57,6 +82,54 @@ class CycleTokenizer extends ExpressionTokenizer {
   }
 }
 
+/** `firstof a b "c"` prints the first that is true. */
+class FirstTokenizer extends ExpressionTokenizer {
+  override readFilteredValue(): FilteredValueToken {
+    const begin = this.p
+    const values: ValueToken[] = []
+    for (let value = this.readOperand(); value; value = this.readOperand()) values.push(value)
+    this.skipBlank()
+    if (!this.end()) throw templateFault('The tag firstof is followed by values.')
+    const first = this.madeOf(begin, new Expression(values.splice(0, 1)))
+    for (const value of values) first.filters.push(this.filterOf('default', value))
+    first.filters.push(this.filterOf('default', ...this.tokensOf('""')))
+    return first
+  }
+}
+
+/** `now "d/m/Y"` prints the moment of the rendering. */
+class NowTokenizer extends ExpressionTokenizer {
+  override readFilteredValue(): FilteredValueToken {
+    const begin = this.p
+    const format = this.readOperand()
+    this.skipBlank()
+    if (!format || !this.end()) throw templateFault('The tag now is followed by the format of a date.')
+    const moment = this.madeOf(begin, new Expression(this.tokensOf('time_now')))
+    moment.filters.push(this.filterOf('date', format))
+    return moment
+  }
+}
+
+/** `ifequal a b` is a comparison of two values. */
+class EqualTokenizer extends ExpressionTokenizer {
+  protected readonly operator: string = '=='
+
+  override readFilteredValue(): FilteredValueToken {
+    const begin = this.p
+    const [one, other] = [this.readOperand(), this.readOperand()]
+    this.skipBlank()
+    if (!one || !other || !this.end())
+      throw templateFault('The tags ifequal and ifnotequal are followed by two values.')
+    const compared = this.madeOf(begin, new Expression([]))
+    compared.initial.postfix.push(one, other, this.operatorTo(this.p, this.operator))
+    return compared
+  }
+}
+
+class UnequalTokenizer extends EqualTokenizer {
+  protected override readonly operator = '!='
+}
+
 type OutputToken = ConstructorParameters<typeof Output>[0]
 
 const tokenizers: Record<string, typeof ExpressionTokenizer> = {
@@ -68,6 +141,11 @@ const tokenizers: Record<string, typeof ExpressionTokenizer> = {
   echo: WholeTokenizer,
   for: LoopTokenizer,
   cycle: CycleTokenizer,
+  with: ExpressionTokenizer,
+  firstof: FirstTokenizer,
+  now: NowTokenizer,
+  ifequal: EqualTokenizer,
+  ifnotequal: UnequalTokenizer,
 }
 
 /** An output of the library, whose value was read as the provider's language has it. */
