@@ -22,8 +22,8 @@ const makers: Record<string, (written: Escape) => PureFilter> = {
 const all = (named: (name: string) => string, written: Escape) =>
   Object.fromEntries(Object.entries(makers).map(([name, make]) => [named(name), make(written)]))
 
-/** What a filter is called where its value was called safe before. */
-export const safeName = (name: string) => (Object.hasOwn(makers, name) ? `safe_${name}` : name)
+/** What a filter is called where its value was called safe before: no name that a template could write. */
+export const safeName = (name: string) => (Object.hasOwn(makers, name) ? `safe ${name}` : name)
 
 /** Filters that make markup of text. */
 export const markingFilters: Record<string, PureFilter> = {
@@ -91,7 +91,8 @@ function linked(text: string, written: Escape, most = Number.POSITIVE_INFINITY):
       const target = targetOf(inner)
       if (!target) return written(piece)
       const shown = inner.length > most ? `${inner.slice(0, Math.max(most - 1, 0))}…` : inner
-      return `${written(before)}<a href="${escapeHtmlOnce(target)}" rel="nofollow">${escapeHtmlOnce(shown)}</a>${written(after)}`
+      const link = `<a href="${escapeHtmlOnce(target)}" rel="nofollow">${escapeHtmlOnce(shown)}</a>`
+      return written(before) + link + written(after)
     })
     .join('')
 }

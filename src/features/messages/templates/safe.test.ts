@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { compileTemplate, type TemplateScope } from './compile.ts'
-import type { Kind } from './engine.ts'
+import { engines, type Kind } from './engine.ts'
 
 const scope: TemplateScope = {
   params: { x: '<b>&', evil: '<i>', list: ['<p>', '<q>'], evils: ['<i>', '<u>'], n: 2, none: null },
@@ -43,6 +43,13 @@ describe('what is called safe', () => {
     test(source, async () => assert.equal(await render(source), expected))
 })
 
+test('what follows safe has no name of its own', () => {
+  assert.throws(
+    () => compileTemplate('{{ params.x|safe_linebreaks }}', 'html'),
+    /Unknown filter "safe_linebreaks"/,
+  )
+})
+
 test('text is not escaped, whatever is called safe', async () => {
   assert.equal(await render('{{ params.x|safe|add:params.evil }}', 'text'), '<b>&<i>')
 })
@@ -60,4 +67,46 @@ test('a value is never printed as it stands where nobody called it safe', async 
     if (!isCalledSo) assert.doesNotMatch(html, /<y>/i, source)
   })
   await fc.assert(property, { numRuns: 500 })
+})
+
+const calls = ['safe', 'raw', 'safeseq']
+const every = Object.keys(engines.html.filters).filter((name) => !calls.includes(name) && !name.includes(' '))
+const step = fc
+  .tuple(
+    fc.constantFrom(...every),
+    fc.constantFrom('', ':params.y', ':"a"', ':2', ':params.list', ':params.y, params.x', ':"x", params.y'),
+  )
+  .map(([name, argument]) => name + argument)
+const values = fc.constantFrom(
+  'params.x',
+  'params.y',
+  'params.list',
+  'params',
+  '(params.x + params.y)',
+  '"a"',
+)
+const shapes: ((value: string) => string)[] = [
+  (value) => `{{ ${value} }}`,
+  (value) => `{% echo ${value} %}{% firstof ${value} %}{% cycle ${value} %}`,
+  (value) => `{% with a=${value} %}{{ a }}{{ a|upper }}{% endwith %}`,
+  (value) => `{% set a = ${value} %}{{ a }}{% capture b %}{{ a }}{% endcapture %}{{ b }}`,
+  (value) =>
+    `{% for a, b in ${value} %}{{ a }}{{ b }}{% endfor %}{% for a in params %}{{ a }}{{ a[1] }}{% endfor %}`,
+]
+
+test('nothing is printed unescaped by any filter, in any place, where nothing is called safe', async () => {
+  const params = { x: 'a<y>b', y: '<y>', list: ['<y>', 'a<y>'], '<y>': '<Y>' }
+  const property = fc.asyncProperty(
+    values,
+    fc.array(step, { maxLength: 3 }),
+    fc.constantFrom(...shapes),
+    async (value, chain, shape) => {
+      const source = shape([value, ...chain].join('|'))
+      const html = await compileTemplate(source, 'html')
+        .render({ params })
+        .catch(() => '')
+      assert.doesNotMatch(html, /<y/i, source)
+    },
+  )
+  await fc.assert(property, { numRuns: 3_000 })
 })

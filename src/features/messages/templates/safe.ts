@@ -1,5 +1,5 @@
 import {
-  type Filter,
+  Filter,
   type FilteredValueToken,
   type Liquid,
   Output,
@@ -19,6 +19,7 @@ const words = new Set(['safe', 'raw'])
 
 export const argumentFilter = 'escape_argument'
 
+type FilterToken = FilteredValueToken['filters'][number]
 type Argument = Filter['args'][number]
 
 /** Of a template that prints its arguments, or keeps them for printing. */
@@ -56,8 +57,8 @@ function behindSafe<Each extends { name: string }>(chain: Each[]): Each[] {
 }
 
 function filterOf(engine: Liquid, name: string, args: Argument[]): Filter {
-  const [filter] = new Value(`0 | ${name}`, engine).filters
-  return Object.assign(filter as Filter, { args })
+  const [token] = read(engine, '0 | safe').filters
+  return new Filter(Object.assign(token as FilterToken, { name, args }), engine.filters[name], engine)
 }
 
 function escapeArguments(engine: Liquid, filters: { args: Argument[] }[]): void {
