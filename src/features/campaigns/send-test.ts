@@ -40,7 +40,7 @@ export async function sendTest(
   const weight = weighed()
   for (const { email } of recipients) {
     const attributes = await attributesOf(ctx, email)
-    const one = await renderCampaign(compiled, { email, attributes, links: shared })
+    const one = await renderCampaign(compiled, { email, attributes, links: shared, now: ctx.now })
     const test = { ...testOf(ctx, one), attachments }
     weight.add([test])
     rendered.push(one)

@@ -17,6 +17,8 @@ export type TemplateScope = {
   unsubscribe_url?: string
   preferences_url?: string
   mirror?: string
+  /** The moment of the rendering. */
+  time_now?: Date | string
   [name: string]: unknown
 }
 
@@ -72,7 +74,6 @@ export function slowTemplate(templates: Template[], kind: Kind): Run {
 export function environmentOf(scope: TemplateScope): Environment {
   return Object.assign(Object.create(null), constants, scope, {
     unsubscribe: scope.unsubscribe ?? scope.unsubscribe_url,
-    time_now: scope.time_now ?? new Date(),
     update_profile: scope.update_profile ?? scope.preferences_url,
   })
 }
