@@ -9,13 +9,12 @@ import {
   type ValueToken,
 } from 'liquidjs'
 import { templateFault } from './fault.ts'
+import { countValue, type FilterToken, filterToken, operatorToken, valueToken, zeroToken } from './tokens.ts'
 
 // The library takes filters at the end of a whole expression only, and knows neither brackets nor arithmetic. In the
 // provider's language filters belong to the value before them. Classes, because the library's is one.
 
 export type Operators = Liquid['options']['operators']
-
-type FilterToken = FilteredValueToken['filters'][number]
 
 /** What is written between two values, and the operator that is meant. */
 const meanings: Record<string, string> = { '<>': '!=', '&&': 'and', '||': 'or', is: '==', 'is not': '!=' }
@@ -71,14 +70,13 @@ export class ExpressionTokenizer extends Tokenizer {
   /** A value with its filters. */
   protected readOperand(): ValueToken | undefined {
     this.skipBlank()
+    countValue()
     const begin = this.p
     const value = this.readPrefixed() ?? this.readValue()
     this.skipBlank()
     if (!value || !this.isAtFilter()) return value
-    const filtered = this.madeOf(begin, new Expression([value]))
-    filtered.filters = this.readFilters()
-    filtered.end = this.p
-    return filtered
+    const filters = this.readFilters()
+    return this.madeOf(begin, new Expression([value]), filters)
   }
 
   override readFilter(): ReturnType<Tokenizer['readFilter']> {
@@ -87,14 +85,16 @@ export class ExpressionTokenizer extends Tokenizer {
     this.advance()
     const name = this.readIdentifier()
     this.assert(name.size(), 'expected filter name')
-    const filter = this.filterOf(name.getText())
+    countValue()
+    const args: FilterToken['args'] = []
     if (this.isAtArgument(':'))
       do {
         this.advance()
         const argument = this.readFilterArg()
-        if (argument) filter.args.push(argument)
+        countValue()
+        if (argument) args.push(argument)
       } while (this.isAtArgument(','))
-    return Object.assign(filter, { input: this.input, begin: name.begin, end: this.p })
+    return filterToken(name.getText(), args, this.placeFrom(name.begin))
   }
 
   /** Whether an argument of a filter follows behind the sign. */
@@ -141,9 +141,8 @@ export class ExpressionTokenizer extends Tokenizer {
     const operator = this.operatorTo(end, isMinus ? '-' : 'not')
     const value = this.deeper(() => this.readPrefixed() ?? this.readValue())
     if (!value) throw templateFault(`A value is missing behind "${this.input.slice(begin, end)}".`)
-    const [zero] = this.tokensOf('0')
     const negated = this.madeOf(begin, new Expression([]))
-    negated.initial.postfix.push(...(isMinus && zero ? [zero] : []), value, operator)
+    negated.initial.postfix.push(...(isMinus ? [zeroToken] : []), value, operator)
     return negated
   }
 
@@ -163,24 +162,17 @@ export class ExpressionTokenizer extends Tokenizer {
   }
 
   protected operatorTo(end: number, operator: string): Token {
-    const token = new Tokenizer('==', this.operators).readOperator()
     const begin = this.p
     this.p = end
-    return Object.assign(token as Token, { operator, input: this.input, begin, end })
+    return operatorToken(operator, this.placeFrom(begin))
   }
 
-  protected madeOf(begin: number, initial: Expression): FilteredValueToken {
-    const token = new Tokenizer('0', this.operators).readFilteredValue()
-    return Object.assign(token, { initial, input: this.input, begin, end: this.p })
+  protected madeOf(begin: number, initial: Expression, filters: FilterToken[] = []): FilteredValueToken {
+    return valueToken(initial, filters, this.placeFrom(begin))
   }
 
-  protected filterOf(name: string, ...args: FilterToken['args']): FilterToken {
-    const filter = new Tokenizer('| x').readFilter() as FilterToken
-    return Object.assign(filter, { name, args })
-  }
-
-  protected tokensOf(text: string): ValueToken[] {
-    return [...new Tokenizer(text).readFilteredValue().initial.postfix] as ValueToken[]
+  private placeFrom(begin: number) {
+    return { input: this.input, begin, end: this.p }
   }
 
   private isAtFilter(): boolean {

@@ -26,6 +26,7 @@ import { ownLinks } from './own-links.ts'
 import { keepSafe } from './safe.ts'
 import { outputOf, readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
+import { beginReading } from './tokens.ts'
 import { WithTag } from './with-tag.ts'
 
 function parserOf(engine: Liquid): Parser {
@@ -51,6 +52,7 @@ export function parse(engine: Liquid, source: string): Template[] {
     throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
   refuseMalformed(tokens)
   dropSchemes(tokens)
+  beginReading()
   for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
   const templates = parserOf(engine).parseTokens(queueOf(tokens))
   adjust(engine, templates)

@@ -1,15 +1,16 @@
 import {
+  Expression,
   Filter,
   type FilteredValueToken,
   type Liquid,
   Output,
   type Template,
   type Token,
-  Tokenizer,
   TypeGuards,
   Value,
 } from 'liquidjs'
 import { safeName } from './html-filters.ts'
+import { filterToken, valueToken } from './tokens.ts'
 import { escapeHtml, Finished, printed } from './values.ts'
 
 // What is called safe stays so through the filters behind: the value, and what the author of the template writes into
@@ -19,7 +20,6 @@ const words = new Set(['safe', 'raw'])
 
 export const argumentFilter = 'escape_argument'
 
-type FilterToken = FilteredValueToken['filters'][number]
 type Argument = Filter['args'][number]
 
 /** Of a template that prints its arguments, or keeps them for printing. */
@@ -47,7 +47,7 @@ function keepTokenSafe(engine: Liquid, { filters }: FilteredValueToken): void {
   const behind = behindSafe(filters)
   if (behind.length === 0) return
   for (const filter of behind) filter.name = safeName(filter.name)
-  filters.push(...read(engine, '0 | safe').filters)
+  filters.push(filterToken('safe', []))
   escapeArguments(engine, behind)
 }
 
@@ -57,8 +57,7 @@ function behindSafe<Each extends { name: string }>(chain: Each[]): Each[] {
 }
 
 function filterOf(engine: Liquid, name: string, args: Argument[]): Filter {
-  const [token] = read(engine, '0 | safe').filters
-  return new Filter(Object.assign(token as FilterToken, { name, args }), engine.filters[name], engine)
+  return new Filter(filterToken(name, args), engine.filters[name], engine)
 }
 
 function escapeArguments(engine: Liquid, filters: { args: Argument[] }[]): void {
@@ -76,12 +75,13 @@ function escaped(engine: Liquid, argument: Token): never {
     TypeGuards.isNumberToken(argument) ||
     TypeGuards.isLiteralToken(argument)
   if (isWritten || !engine.filters[argumentFilter]) return argument as never
-  const token = read(engine, `0 | ${argumentFilter}`)
-  token.initial.postfix.splice(0, 1, argument)
-  return token as never
+  const { input, begin, end } = argument
+  return valueToken(new Expression([argument]), [filterToken(argumentFilter, [])], {
+    input,
+    begin,
+    end,
+  }) as never
 }
-
-const read = ({ options }: Liquid, text: string) => new Tokenizer(text, options.operators).readFilteredValue()
 
 /** Of a list or an object nobody can say which parts are printed how. Numbers are the same escaped. */
 export function argumentEscape(value: unknown): unknown {

@@ -11,6 +11,7 @@ import {
 } from 'liquidjs'
 import { ExpressionTokenizer, type Operators, WholeTokenizer } from './expressions.ts'
 import { templateFault } from './fault.ts'
+import { filterToken } from './tokens.ts'
 
 // The provider's word for a tag that the library knows by another name.
 const tagNames: Record<string, string> = {
@@ -24,6 +25,9 @@ const tagNames: Record<string, string> = {
   endifequal: 'endif',
   endifnotequal: 'endif',
 }
+
+const [emptyToken] = new Tokenizer('""').readFilteredValue().initial.postfix as [ValueToken]
+const [timeToken] = new Tokenizer('time_now').readFilteredValue().initial.postfix as [ValueToken]
 
 /** Lets the tags whose arguments the library reads otherwise read them as the provider's language does. */
 export function readAsDialect(token: TagToken, operators: Operators): void {
@@ -90,10 +94,9 @@ class FirstTokenizer extends ExpressionTokenizer {
     for (let value = this.readOperand(); value; value = this.readOperand()) values.push(value)
     this.skipBlank()
     if (!this.end()) throw templateFault('The tag firstof is followed by values.')
-    const first = this.madeOf(begin, new Expression(values.splice(0, 1)))
-    for (const value of values) first.filters.push(this.filterOf('default', value))
-    first.filters.push(this.filterOf('default', ...this.tokensOf('""')))
-    return first
+    const [first, ...others] = [...values, emptyToken]
+    const filters = others.map((value) => filterToken('default', [value]))
+    return this.madeOf(begin, new Expression(first ? [first] : []), filters)
   }
 }
 
@@ -104,9 +107,7 @@ class NowTokenizer extends ExpressionTokenizer {
     const format = this.readOperand()
     this.skipBlank()
     if (!format || !this.end()) throw templateFault('The tag now is followed by the format of a date.')
-    const moment = this.madeOf(begin, new Expression(this.tokensOf('time_now')))
-    moment.filters.push(this.filterOf('date', format))
-    return moment
+    return this.madeOf(begin, new Expression([timeToken]), [filterToken('date', [format])])
   }
 }
 
