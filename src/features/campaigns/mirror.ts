@@ -45,11 +45,12 @@ async function recipientOf(
 ): Promise<CampaignRecipient | undefined> {
   const needs = { keys: await unsubscribeKeys(), baseUrl }
   const { accountId, messageId } = of
-  if (messageId === undefined) return { email: '', attributes: {}, links: sharedLinks(needs, of) }
+  if (messageId === undefined) return { email: '', attributes: {}, links: sharedLinks(needs, of), now: now() }
   const message = await findMirrored(db, { ...of, messageId })
   if (!message) return undefined
   const contact = await findContact(db, accountId, { email: message.recipient })
   const links = campaignLinks(needs, { ...of, email: message.recipient, messageId })
   const attributes = contact ? await readableOf(db, { accountId, now: now() }, contact) : {}
-  return { email: message.recipient, attributes, links, variant: message.variant === 'B' ? 'B' : 'A' }
+  const variant = message.variant === 'B' ? 'B' : 'A'
+  return { email: message.recipient, attributes, links, now: now(), variant }
 }

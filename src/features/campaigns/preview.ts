@@ -36,7 +36,7 @@ export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource)
   const compiled = compileCampaign(content, await attributeNames(ctx.db, ctx.caller.accountId))
   const links = await testLinksOf(source, content)
   if (content.id === noCampaign) links.mirror = testMirror(source.baseUrl)
-  const recipient = { ...person, links }
+  const recipient = { ...person, links, now: ctx.now }
   const { subject, html, text } = await refusingFaults('html', () => renderCampaign(compiled, recipient))
   const scope = scopeOf(content, recipient)
   const missing = [compiled.html, compiled.subjects.A].flatMap((one) => missingVariables(one, scope))

@@ -9,7 +9,12 @@ const keys = [Buffer.alloc(32, 7)]
 const messageId = '019a7e0c-5a5e-7c3e-8d4e-0123456789ab'
 const of = { accountId: '3', campaignId: '12', email: 'anna@example.com', messageId }
 const links = campaignLinks({ keys, baseUrl: 'https://mail.example' }, of)
-const anna = { email: 'anna@example.com', attributes: { FIRSTNAME: 'Anna & Co', LASTNAME: 'Ö' }, links }
+const anna = {
+  email: 'anna@example.com',
+  attributes: { FIRSTNAME: 'Anna & Co', LASTNAME: 'Ö' },
+  links,
+  now: new Date('2026-03-05T14:07:09Z'),
+}
 
 const plain: CampaignContent = {
   account_id: '3',
@@ -43,6 +48,11 @@ describe('a campaign for one recipient', () => {
     assert.equal(found.text, undefined)
     assert.deepEqual(found.from, { email: 'news@shop.example', name: 'Shop' })
     assert.deepEqual(found.to, { email: 'anna@example.com' })
+  })
+
+  test('knows the moment of the rendering', async () => {
+    const { html } = await render({ html: '<p>{{ time_now|date:"02/01/2006" }}</p>{{ unsubscribe }}' })
+    assert.match(html, /^<p>05\/03\/2026<\/p>/)
   })
 
   test('gets a footer where the only way out is in a comment', async () => {

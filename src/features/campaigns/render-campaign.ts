@@ -47,6 +47,8 @@ export type CampaignRecipient = {
   /** Of the contact, by name; those of nobody are empty. */
   attributes: Record<string, unknown>
   links: Links
+  /** The moment of the rendering. */
+  now: Date
   /** The list that brought the recipient. */
   listId?: string | null
   /** Of what was sent before: HTML that would hide a footer is shown as it is. */
@@ -116,7 +118,7 @@ export async function renderHead(
 /** What templates of a campaign read. */
 export function scopeOf(
   { params }: Pick<CampaignContent, 'params'>,
-  { email, attributes, links }: Pick<CampaignRecipient, 'email' | 'attributes' | 'links'>,
+  { email, attributes, links, now }: Pick<CampaignRecipient, 'email' | 'attributes' | 'links' | 'now'>,
 ): TemplateScope {
   return {
     params,
@@ -124,6 +126,7 @@ export function scopeOf(
     unsubscribe_url: links.unsubscribe,
     preferences_url: links.preferences,
     mirror: links.mirror,
+    time_now: now,
   }
 }
 

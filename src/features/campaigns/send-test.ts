@@ -42,7 +42,7 @@ export async function sendTest(
   for (const { email } of recipients) {
     const attributes = await attributesOf(ctx, email)
     const one = await refusingFaults('htmlContent', () =>
-      renderCampaign(compiled, { email, attributes, links: shared }),
+      renderCampaign(compiled, { email, attributes, links: shared, now: ctx.now }),
     )
     const test = { ...testOf(ctx, one), attachments }
     weight.add([test])

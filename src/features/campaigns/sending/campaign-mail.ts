@@ -132,6 +132,7 @@ async function write(
     email: recipient,
     attributes: attributes ? calculate(attributes, now()) : {},
     links: campaignLinks({ keys: await unsubscribeKeys(), baseUrl }, of, compiled.readsMirror),
+    now: now(),
     listId: list_id,
     variant: variantOf(compiled, due),
   }

@@ -15,6 +15,7 @@ const anna = {
   email: 'anna@example.com',
   attributes: { FIRSTNAME: 'Zoë <&> "Co"', CITY: 'From Rome ' },
   links,
+  now: new Date(0),
 }
 
 const plain: CampaignContent = {

@@ -12,7 +12,12 @@ const of = {
   messageId: '019a7e0c-5a5e-7c3e-8d4e-0123456789ab',
 }
 const links = campaignLinks({ keys: [Buffer.alloc(32, 7)], baseUrl: 'https://mail.example' }, of)
-const anna = { email: of.email, attributes: { FIRSTNAME: 'Anna', URL: 'https://shop.example/a' }, links }
+const anna = {
+  email: of.email,
+  attributes: { FIRSTNAME: 'Anna', URL: 'https://shop.example/a' },
+  links,
+  now: new Date(0),
+}
 
 const content = (html: string, utmCampaign?: string): CampaignContent => ({
   account_id: '3',

@@ -104,11 +104,13 @@ type Links = {
   unsubscribe_url: string
   preferences_url: string
   mirror: string
+  /** When they were made, which is when the step is rendered. */
+  time_now: Date
 }
 
 type To = { accountId: string; email: string; messageId: string }
 
-function linksFor({ baseUrl, unsubscribeKeys }: StepNeeds, to: To): Links {
+function linksFor({ baseUrl, unsubscribeKeys, now }: StepNeeds, to: To): Links {
   const token = writeUnsubscribeToken(unsubscribeKeys, to)
   const unsubscribe_url = `${baseUrl}/u/${token}`
   return {
@@ -116,6 +118,7 @@ function linksFor({ baseUrl, unsubscribeKeys }: StepNeeds, to: To): Links {
     unsubscribe_url,
     preferences_url: `${baseUrl}/preferences/${token}`,
     mirror: mirrorUrl({ keys: unsubscribeKeys, baseUrl }, to),
+    time_now: now,
   }
 }
 
@@ -145,8 +148,8 @@ async function contentFor(run: DueRun, step: Step, template: UsedTemplate | unde
     SMS: run.contact_sms ?? undefined,
   }
   const content = { subject: step.subject ?? template?.subject, html: step.html ?? template?.html }
-  const { unsubscribe_url, preferences_url, mirror } = links
-  const scope = { params: {}, event: run.context, contact, unsubscribe_url, preferences_url, mirror }
+  const { token: _, ...shown } = links
+  const scope = { params: {}, event: run.context, contact, ...shown }
   const { subject, html = '' } = await renderContent(content, scope)
   const language = languageOf(run.attributes)
   return { subject, html: await refusingFaults('html', async () => withWayOut(html, links, language)) }

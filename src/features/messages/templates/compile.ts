@@ -17,6 +17,8 @@ export type TemplateScope = {
   unsubscribe_url?: string
   preferences_url?: string
   mirror?: string
+  /** The moment of the rendering. */
+  time_now?: Date | string
   [name: string]: unknown
 }
 

@@ -63,6 +63,7 @@ const patterned: Record<string, string> = {
 
 const reference: Record<string, string> = {
   '2006': '%Y',
+  'Z07:00': '%:z',
   '-07:00': '%:z',
   '-0700': '%z',
   January: '%B',
@@ -96,13 +97,16 @@ const alternatives = (table: Record<string, string>) =>
 const patternedPieces = alternatives(patterned)
 const referencePieces = alternatives(reference)
 
+// In the other forms there are no digits.
+const isReference = /2006|Jan|Mon|MST|(?<!\d)(?:0[1-6]|15|_2)(?!\d)|(?<!\d)3:04/
+
 /**
  * `%d/%m/%Y` is strftime, `d/m/Y` the form of Django, `DD/MM/YYYY` the one of spreadsheets, `02/01/2006` the one
  * of Go, which the compatible provider takes.
  */
 export function strftimeOf(format: string): string {
   if (format.includes('%')) return format
-  if (/2006|Jan|Mon|15:04/.test(format)) return replaced(format, referencePieces, reference)
+  if (isReference.test(format)) return replaced(format, referencePieces, reference)
   if (/YYYY|yyyy|MM|DD|dd|HH/.test(format)) return replaced(format, patternedPieces, patterned)
   return format.replace(/\\(.)|[A-Za-z]/g, (piece, literal?: string) => literal ?? django[piece] ?? piece)
 }

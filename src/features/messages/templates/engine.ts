@@ -8,11 +8,14 @@ import {
 } from 'liquidjs'
 import { AutoescapeTag } from './autoescape.ts'
 import { CaptureTag } from './capture.ts'
+import { countTexts } from './counted.ts'
 import { strftimeOf, withWeek } from './date-format.ts'
 import { templateFault } from './fault.ts'
-import { countTexts, finishedFilters, pureFilters, sliced } from './filters.ts'
+import { finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
+import { LoopTag } from './loop-tag.ts'
 import { operators } from './operators.ts'
+import { argumentEscape, argumentFilter } from './safe.ts'
 import { timeLimit } from './time-limit.ts'
 import {
   escapeHtml,
@@ -24,6 +27,7 @@ import {
   sizeOf,
   wholeSize,
 } from './values.ts'
+import { WithTag } from './with-tag.ts'
 
 export type Kind = 'html' | 'text'
 
@@ -37,6 +41,8 @@ const refusedTags = ['include', 'render', 'layout', 'block']
 const refusedFilters = /_exp$/
 
 const aliases: Record<string, string> = {
+  dictsort: 'sort',
+  safeseq: 'safe',
   striptags: 'strip_html',
   wordcount: 'number_of_words',
 }
@@ -65,8 +71,11 @@ function makeEngine(kind: Kind): Liquid {
   for (const tag of refusedTags) delete engine.tags[tag]
   engine.registerTag('autoescape', AutoescapeTag)
   engine.registerTag('capture', CaptureTag)
+  engine.registerTag('for', LoopTag)
+  engine.registerTag('with', WithTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
   registerFilters(engine)
+  if (kind === 'html') engine.registerFilter(argumentFilter, argumentEscape)
   boundOutput(engine)
   return engine
 }

@@ -1,7 +1,9 @@
-import { CommentTag, Output, type Template, type Token, TypeGuards } from 'liquidjs'
+import { CommentTag, type FilteredValueToken, Output, type Template, type Token, TypeGuards } from 'liquidjs'
 import { staticKey } from './analyse.ts'
+import type { PureFilter } from './counted.ts'
 import { refuseTooLarge } from './engine.ts'
-import { finishedFilters, type PureFilter, pureFilters } from './filters.ts'
+import { finishedFilters, pureFilters } from './filters.ts'
+import { argumentEscape, argumentFilter } from './safe.ts'
 import { printed, readPath } from './values.ts'
 import { beginRendering } from './work.ts'
 
@@ -82,8 +84,17 @@ function readOf(token: Token): { read: Read; name?: string } | undefined {
     const { content } = token
     return { read: () => content }
   }
+  if (TypeGuards.isFilteredValueToken(token)) return readEscaped(token)
   if (!TypeGuards.isPropertyAccessToken(token) || token.variable) return undefined
   const path = token.props.map(staticKey)
   if (typeof path[0] !== 'string' || path.includes(undefined)) return undefined
   return { read: (environment) => readPath(environment, path), name: path.join('.') }
+}
+
+function readEscaped({ initial, filters }: FilteredValueToken): { read: Read } | undefined {
+  const [value, ...more] = initial.postfix
+  const source = value && readOf(value)
+  if (!source || more.length > 0 || filters.length !== 1 || filters[0]?.name !== argumentFilter)
+    return undefined
+  return { read: (environment) => argumentEscape(source.read(environment)) }
 }

@@ -1,4 +1,5 @@
 import { LiquidError } from 'liquidjs'
+import { unknownFilter, unknownTag } from './hints.ts'
 
 /** What is wrong with a template, in words for its author. Line and column count from 1; 0 means the whole. */
 export type TemplateFault = Error & { name: 'TemplateFault'; line: number; column: number }
@@ -14,8 +15,8 @@ export function isTemplateFault(error: unknown): error is TemplateFault {
 type Wording = [RegExp, (found: string) => string]
 
 const wordings: Wording[] = [
-  [/^undefined filter: (.+)/s, (name) => `Unknown filter "${name}".`],
-  [/^tag "(.*)" not found/s, (name) => `Unknown tag "${name}".`],
+  [/^undefined filter: (.+)/s, unknownFilter],
+  [/^tag "(.*)" not found/s, unknownTag],
   [/^(?:tag|output|raw) (.+) not closed/s, (tag) => `${readable(tag)} is not closed.`],
   [/^invalid value expression: (.*)/s, (text) => `A value is missing or malformed near ${text}.`],
   [/^illegal tag: (.+)/s, (tag) => `${tag} is malformed.`],

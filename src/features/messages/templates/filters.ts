@@ -1,9 +1,8 @@
 import { toValue } from 'liquidjs'
-import { escapeHtml, escapeHtmlOnce, Finished, isTrue, printed, sizeOf } from './values.ts'
-import { countWork } from './work.ts'
-
-/** A filter whose result depends on nothing but its arguments. */
-export type PureFilter = (value: unknown, ...args: unknown[]) => unknown
+import { counted, numberOf, type PureFilter } from './counted.ts'
+import { markingFilters, markupFilters } from './html-filters.ts'
+import { textFilters } from './text-filters.ts'
+import { escapeHtml, escapeHtmlOnce, isTrue, printed, sizeOf } from './values.ts'
 
 /** The filters of the compatible provider's language, besides those of the library. */
 export const pureFilters = counted({
@@ -24,6 +23,8 @@ export const pureFilters = counted({
   yesno: (value, words) => yesNo(toValue(value), words),
   pluralize: (value, endings) => plural(value, endings),
   urlencode: (value, safe = '/') => percentEncoded(printed(value), new Set(printed(safe))),
+  ...textFilters,
+  ...markupFilters,
 })
 
 /** Filters that end in text which must not be escaped again. */
@@ -34,34 +35,9 @@ export const finishedFilters: Record<string, PureFilter> = {
     escape: (value) => escapeHtml(printed(value)),
     force_escape: (value) => escapeHtml(printed(value)),
     escape_once: (value) => escapeHtmlOnce(printed(value)),
-    linebreaksbr: (value) => broken(printed(value)),
-    newline_to_br: (value) => broken(printed(value)),
+    ...markingFilters,
   }),
 }
-
-function counted(filters: Record<string, PureFilter>): Record<string, PureFilter> {
-  return Object.fromEntries(
-    Object.entries(filters).map(([name, filter]): [string, PureFilter] => [
-      name,
-      (...given) => countTexts(given, () => filter(...given)),
-    ]),
-  )
-}
-
-/** Of what a filter is given and gives. */
-export function countTexts<T>(given: unknown[], run: () => T): T {
-  for (const one of given) countWork(lengthOf(one))
-  const result = run()
-  countWork(lengthOf(result))
-  return result
-}
-
-function lengthOf(value: unknown): number {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length
-  return value instanceof Finished ? value.text.length : 0
-}
-
-const broken = (text: string) => escapeHtmlOnce(text).replace(/\r?\n/g, '<br />\n')
 
 /** A space is %20, which means one in every part of an address. */
 const percentEncoded = (text: string, safe: Set<string>) =>
@@ -85,11 +61,6 @@ function shortened(text: string, most: number): string {
   if (text.length <= most || Number.isNaN(most)) return text
   const characters = [...text]
   return characters.length <= most ? text : `${characters.slice(0, Math.max(most - 1, 0)).join('')}…`
-}
-
-function numberOf(value: unknown): number {
-  const text = printed(value).trim()
-  return text === '' ? Number.NaN : Number(text)
 }
 
 const mostPlaces = 20

@@ -3,6 +3,8 @@ export const limits = {
   sourceCharacters: 1_000_000,
   /** Tags, outputs and the text between them. */
   pieces: 20_000,
+  /** Values, filters and their arguments. */
+  values: 100_000,
   tagCharacters: 10_000,
   dateFormatCharacters: 200,
   renderMilliseconds: 500,

@@ -1,7 +1,12 @@
 import {
+  CycleTag,
+  EchoTag,
+  type Filter,
   IfTag,
   type Liquid,
+  LiquidError,
   Output,
+  ParseError,
   Parser,
   type Template,
   type Token,
@@ -14,14 +19,29 @@ import {
 import { AutoescapeTag } from './autoescape.ts'
 import { CaptureTag } from './capture.ts'
 import { type TemplateFault, templateFault } from './fault.ts'
+import { unknownFilter } from './hints.ts'
 import { limits } from './limits.ts'
 import { isWhole, reorder } from './operators.ts'
 import { ownLinks } from './own-links.ts'
-import { readAsDialect } from './tag-tokenizers.ts'
+import { keepSafe } from './safe.ts'
+import { outputOf, readAsDialect } from './tag-tokenizers.ts'
 import { tokenize } from './tokenize.ts'
+import { beginReading } from './tokens.ts'
+import { WithTag } from './with-tag.ts'
 
-// The provider's word for a tag that the library knows by another name.
-const tagNames: Record<string, string> = { elif: 'elsif', empty: 'else' }
+function parserOf(engine: Liquid): Parser {
+  const parser = new Parser(engine)
+  const ofLibrary = parser.parseToken.bind(parser)
+  parser.parseToken = (token, remaining) => {
+    if (!TypeGuards.isOutputToken(token)) return ofLibrary(token, remaining)
+    try {
+      return outputOf(token, engine)
+    } catch (error) {
+      throw LiquidError.is(error) ? error : new ParseError(error as Error, token)
+    }
+  }
+  return parser
+}
 
 /** Reads the provider's dialect into the library's tree. */
 export function parse(engine: Liquid, source: string): Template[] {
@@ -32,8 +52,9 @@ export function parse(engine: Liquid, source: string): Template[] {
     throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
   refuseMalformed(tokens)
   dropSchemes(tokens)
+  beginReading()
   for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
-  const templates = new Parser(engine).parseTokens(queueOf(tokens))
+  const templates = parserOf(engine).parseTokens(queueOf(tokens))
   adjust(engine, templates)
   return templates
 }
@@ -44,7 +65,8 @@ function refuseMalformed(tokens: TopLevelToken[]): void {
     if (TypeGuards.isHTMLToken(token)) continue
     if (token.size() > limits.tagCharacters) throw faultAt(token, 'A tag is too long.')
     if (TypeGuards.isTagToken(token)) {
-      token.name = tagNames[token.name] ?? token.name
+      if (isRead && token.args === '' && /^(?:firstof|now|with)$/.test(token.name))
+        throw faultAt(token, `The tag ${token.name} is followed by a value.`)
       if (/^(end)?comment$/.test(token.name)) isRead = token.name === 'endcomment'
     }
     // The library would leave the bar out.
@@ -75,18 +97,17 @@ function queueOf<T>(items: T[]): T[] {
   return queue
 }
 
+const printing = [Output, EchoTag, CycleTag, WithTag]
+
 function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   for (const template of templates) {
     for (const argument of template.arguments?.() ?? []) {
-      refuseUnknownFilters(
-        engine,
-        template,
-        argument instanceof Value ? argument.initial.postfix : [argument],
-      )
-      if (!(argument instanceof Value)) continue
-      if (!isWhole(argument.initial.postfix)) throw faultAt(template.token, 'An expression is malformed.')
-      reorder(argument.initial.postfix)
+      const tokens = argument instanceof Value ? argument.initial.postfix : [argument]
+      if (argument instanceof Value) putInOrder(template, argument.initial.postfix)
+      adjustInner(engine, template, tokens)
+      if (argument instanceof Value) adjustInner(engine, template, argument.filters.flatMap(argumentsOf))
     }
+    if (printing.some((kind) => template instanceof kind)) keepSafe(engine, template)
     if (template instanceof IfTag || template instanceof UnlessTag) askForTruth(engine, template)
     if (template instanceof CaptureTag) template.isEscaped = isEscaped
     if (template instanceof Output && !isEscaped) leaveUnescaped(template)
@@ -94,14 +115,24 @@ function adjust(engine: Liquid, templates: Template[], isEscaped = true): void {
   }
 }
 
-// The library looks these up when it renders.
-function refuseUnknownFilters({ filters }: Liquid, { token: tag }: Template, tokens: Token[]): void {
+function putInOrder({ token }: Template, postfix: Token[]): void {
+  if (!isWhole(postfix)) throw faultAt(token, 'An expression is malformed.')
+  reorder(postfix)
+}
+
+/** What stands in brackets, or has filters of its own: the library looks these up when it renders. */
+function adjustInner(engine: Liquid, template: Template, tokens: Token[]): void {
   for (const token of tokens) {
     if (!TypeGuards.isFilteredValueToken(token)) continue
-    const unknown = token.filters.find(({ name }) => !Object.hasOwn(filters, name))
-    if (unknown) throw faultAt(tag, `Unknown filter "${unknown.name}".`)
+    const unknown = token.filters.find(({ name }) => !Object.hasOwn(engine.filters, name))
+    if (unknown) throw faultAt(template.token, unknownFilter(unknown.name))
+    putInOrder(template, token.initial.postfix)
+    adjustInner(engine, template, [...token.initial.postfix, ...token.filters.flatMap(argumentsOf)])
   }
 }
+
+const argumentsOf = ({ args }: Pick<Filter, 'args'>): Token[] =>
+  args.flatMap((each) => (Array.isArray(each) ? (each[1] ?? []) : each))
 
 function faultAt(token: Token, message: string): TemplateFault {
   const [line, column] = token.getPosition()

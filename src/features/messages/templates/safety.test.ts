@@ -81,11 +81,13 @@ test('rendering does not change the data it was given', async () => {
   assert.deepEqual(data, { params: { n: 1 } })
 })
 
+const oneText = 'A template is one text: put the other one into it.'
+
 const misspelt: [string, string, number, number][] = [
   ['{{ x | shout }}', 'Unknown filter "shout".', 1, 1],
   ['line\n  {{ x | shout }}', 'Unknown filter "shout".', 2, 3],
   ['{% fi x %}', 'Unknown tag "fi".', 1, 1],
-  ['{% include "/etc/passwd" %}', 'Unknown tag "include".', 1, 1],
+  ['{% include "/etc/passwd" %}', `Unknown tag "include". ${oneText}`, 1, 1],
   ['{% render "x" %}', 'Unknown tag "render".', 1, 1],
   ['{% layout "x" %}', 'Unknown tag "layout".', 1, 1],
   ['{% if x %}', '{% if x %} is not closed.', 1, 1],
@@ -155,6 +157,8 @@ const runaways: [string, string, RegExp][] = [
     /nested too deeply/,
   ],
   ['too many pieces', '{{a}}'.repeat(limits.pieces + 1), /tags and outputs/],
+  ['too many values', `{{ 1${'+1'.repeat(4_900)} }}`.repeat(30), /100000 values and filters/],
+  ['too many filters', `{% cycle a${'|add:b'.repeat(1_500)} %}`.repeat(40), /100000 values and filters/],
   ['too long a source', 'x'.repeat(limits.sourceCharacters + 1), /longer than/],
   ['an endless expression', `{% if a${' and a'.repeat(90_000)} %}{% endif %}`, /too long/],
 ]
@@ -202,6 +206,10 @@ test('a large output of the fast path is refused too', async () => {
 const long = {
   text: '€'.repeat(100_000),
   marks: '&'.repeat(100_000),
+  blanks: `x${' '.repeat(100_000)}`,
+  open: '<a><'.repeat(25_000),
+  digits: '1'.repeat(100_000),
+  list: Array.from({ length: 50_000 }, () => 0),
   object: Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n])),
 }
 
@@ -213,13 +221,30 @@ describe('filters over long values are stopped', () => {
     'many that leave little': '{{ params.text | upper | truncatechars: 1 }}'.repeat(9_000),
     'many with a long argument': '{{ 1 | yesno: params.text | truncatechars: 1 }}'.repeat(9_000),
     'many that count': '{{ params.object | length }}'.repeat(9_000),
+    'many loops over the names of an object': '{% for k, v in params.object %}{% break %}{% endfor %}'.repeat(
+      5_000,
+    ),
+    'a long list, sorted again and again': '{% for k in params.object sorted limit:1 %}{% endfor %}'.repeat(
+      5_000,
+    ),
+    'a list that is looked through again and again': '{% if 1 in params.list %}{% endif %}'.repeat(5_000),
+    'long texts compared': '{% if params.text < params.text %}{% endif %}'.repeat(5_000),
+    'long texts put together': '{{ params.text + params.text|truncatechars:1 }}'.repeat(9_000),
+    'many that fill up': '{{ 1|center:5000000|truncatechars:1 }}'.repeat(9_000),
+    'many that wrap': '{{ params.blanks|wordwrap:2|truncatechars:1 }}'.repeat(9_000),
+    'many that shorten markup': '{{ params.open|truncatewords_html:9|truncatechars:1 }}'.repeat(9_000),
+    'many that find links': '{{ params.blanks|urlize|truncatechars:1 }}{{ params.text|urlize|size }}'.repeat(
+      9_000,
+    ),
+    'many that remove tags': '{{ params.open|removetags:"b"|truncatechars:1 }}'.repeat(9_000),
+    'many that set commas': '{{ params.digits|intcomma|truncatechars:1 }}'.repeat(9_000),
     'many that print a list': '{{ params.object | truncatechars: 1 }}'.repeat(9_000),
   }
   for (const [title, source] of Object.entries(sources))
     test(title, { timeout: 20_000 }, async () => {
       for (const around of [source, `{% if 1 %}${source}{% endif %}`]) {
         const rendered = compileTemplate(around, 'html').render({ params: long })
-        await assert.rejects(rendered, { name: 'TemplateFault', message: /too much text|too long/ })
+        await assert.rejects(rendered, { name: 'TemplateFault', message: /too much text|too long|memory/ })
       }
     })
 })

@@ -1,78 +1,81 @@
-import { type Liquid, type TagToken, type Token, Tokenizer, type ValueToken } from 'liquidjs'
+import {
+  Expression,
+  type FilteredValueToken,
+  type Liquid,
+  Output,
+  type TagToken,
+  type Token,
+  Tokenizer,
+  Value,
+  type ValueToken,
+} from 'liquidjs'
+import { ExpressionTokenizer, type Operators, WholeTokenizer } from './expressions.ts'
 import { templateFault } from './fault.ts'
+import { filterToken } from './tokens.ts'
 
-// The library takes filters at the end of a whole condition only, and in a loop it drops them without a word. In the
-// provider's language they belong to the value before them. Classes, because the library's is one.
+// The provider's word for a tag that the library knows by another name.
+const tagNames: Record<string, string> = {
+  elif: 'elsif',
+  empty: 'else',
+  set: 'assign',
+  firstof: 'echo',
+  now: 'echo',
+  ifequal: 'if',
+  ifnotequal: 'if',
+  endifequal: 'endif',
+  endifnotequal: 'endif',
+}
 
-const quoted = String.raw`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'`
-const endInCondition = new RegExp(
-  String.raw`${quoted}|(?<=\s)(?:and|or|not|in|contains)(?![\w-])|[=!<>]`,
-  'gs',
-)
-const endInLoop = new RegExp(String.raw`${quoted}|(?<=\s)(?:reversed(?![\w-])|(?:limit|offset)\s*:)`, 'gs')
-
-type Operators = Liquid['options']['operators']
+const [emptyToken] = new Tokenizer('""').readFilteredValue().initial.postfix as [ValueToken]
+const [timeToken] = new Tokenizer('time_now').readFilteredValue().initial.postfix as [ValueToken]
 
 /** Lets the tags whose arguments the library reads otherwise read them as the provider's language does. */
 export function readAsDialect(token: TagToken, operators: Operators): void {
-  const kind = Object.hasOwn(tokenizers, token.name) ? tokenizers[token.name] : undefined
-  if (kind) token.tokenizer = new kind(token, operators)
+  const written = token.name
+  if (Object.hasOwn(tagNames, written)) token.name = tagNames[written] ?? written
+  const kind = [written, token.name].find((name) => Object.hasOwn(tokenizers, name))
+  if (kind) token.tokenizer = (tokenizers[kind] ?? ExpressionTokenizer).ofTag(token, operators)
 }
 
-abstract class TagTokenizer extends Tokenizer {
-  private readonly operators: Operators
+export const loopSettings = ['sorted', 'reversed', 'limit', 'offset']
 
-  constructor({ input, tokenizer }: TagToken, operators: Operators) {
-    super(input, operators, undefined, [tokenizer.p, tokenizer.N])
-    this.operators = operators
-  }
+const settingBehind = /^,\s*(?:(?:sorted|reversed)(?![\w-])|(?:limit|offset)\s*:)/
 
-  protected withFilters(begin: number, value: ValueToken | undefined, ends: RegExp): ValueToken | undefined {
-    this.skipBlank()
-    if (!value || this.peek() !== '|') return value
-    const end = this.p + lengthOfFilters(this.remaining(), ends)
-    this.p = end
-    return new Tokenizer(this.input, this.operators, undefined, [begin, end]).readFilteredValue() as never
-  }
-}
-
-function lengthOfFilters(text: string, ends: RegExp): number {
-  for (const { 0: found, index } of text.matchAll(ends)) if (!/^["']/.test(found)) return index
-  return text.length
-}
-
-class ConditionTokenizer extends TagTokenizer {
-  override *readExpressionTokens(): IterableIterator<Token> {
-    while (!this.end()) {
-      const token = this.readOperator() ?? this.withFilters(this.p, this.readValue(), endInCondition)
-      if (!token) return
-      yield token
-    }
-  }
-}
-
-class LoopTokenizer extends TagTokenizer {
+export class LoopTokenizer extends ExpressionTokenizer {
+  /** Of `for key, value in …` those behind the first. */
+  readonly moreNames: string[] = []
+  private isNamed = false
   private isRead = false
+
+  override readIdentifier(): ReturnType<Tokenizer['readIdentifier']> {
+    const name = super.readIdentifier()
+    if (this.isNamed) return name
+    this.isNamed = true
+    while (this.isAtArgument(',')) {
+      this.advance()
+      this.moreNames.push(super.readIdentifier().content)
+    }
+    return name
+  }
 
   /** The first value is the collection; its own parts and the settings of the loop are values too. */
   override readValue(): ValueToken | undefined {
     if (this.isRead) return super.readValue()
     this.isRead = true
-    return this.withFilters(this.p, super.readValue(), endInLoop)
+    return this.readOperand()
+  }
+
+  protected override isAtArgument(sign: string): boolean {
+    return super.isAtArgument(sign) && !settingBehind.test(this.remaining())
   }
 }
 
 /** The values of a cycle stand apart by spaces, or by commas as in the library's language. */
-class CycleTokenizer extends TagTokenizer {
-  override *readExpressionTokens(): IterableIterator<Token> {
-    const value = this.readValue()
+class CycleTokenizer extends ExpressionTokenizer {
+  protected override *readOutermost(): IterableIterator<Token> {
+    const value = this.readOperand()
     if (value?.getText() === 'as') throw templateFault('A cycle cannot be given a name.')
     if (value) yield value
-  }
-
-  override readFilters(): ReturnType<Tokenizer['readFilters']> {
-    this.skipBlank()
-    return this.peek() === '|' ? super.readFilters() : []
   }
 
   override readTo(end: string): number {
@@ -83,10 +86,79 @@ class CycleTokenizer extends TagTokenizer {
   }
 }
 
-const tokenizers: Record<string, new (token: TagToken, operators: Operators) => Tokenizer> = {
-  if: ConditionTokenizer,
-  elsif: ConditionTokenizer,
-  unless: ConditionTokenizer,
+/** `firstof a b "c"` prints the first that is true. */
+class FirstTokenizer extends ExpressionTokenizer {
+  override readFilteredValue(): FilteredValueToken {
+    const begin = this.p
+    const values: ValueToken[] = []
+    for (let value = this.readOperand(); value; value = this.readOperand()) values.push(value)
+    this.skipBlank()
+    if (!this.end()) throw templateFault('The tag firstof is followed by values.')
+    const [first, ...others] = [...values, emptyToken]
+    const filters = others.map((value) => filterToken('default', [value]))
+    return this.madeOf(begin, new Expression(first ? [first] : []), filters)
+  }
+}
+
+/** `now "d/m/Y"` prints the moment of the rendering. */
+class NowTokenizer extends ExpressionTokenizer {
+  override readFilteredValue(): FilteredValueToken {
+    const begin = this.p
+    const format = this.readOperand()
+    this.skipBlank()
+    if (!format || !this.end()) throw templateFault('The tag now is followed by the format of a date.')
+    return this.madeOf(begin, new Expression([timeToken]), [filterToken('date', [format])])
+  }
+}
+
+/** `ifequal a b` is a comparison of two values. */
+class EqualTokenizer extends ExpressionTokenizer {
+  protected readonly operator: string = '=='
+
+  override readFilteredValue(): FilteredValueToken {
+    const begin = this.p
+    const [one, other] = [this.readOperand(), this.readOperand()]
+    this.skipBlank()
+    if (!one || !other || !this.end())
+      throw templateFault('The tags ifequal and ifnotequal are followed by two values.')
+    const compared = this.madeOf(begin, new Expression([]))
+    compared.initial.postfix.push(one, other, this.operatorTo(this.p, this.operator))
+    return compared
+  }
+}
+
+class UnequalTokenizer extends EqualTokenizer {
+  protected override readonly operator = '!='
+}
+
+type OutputToken = ConstructorParameters<typeof Output>[0]
+
+const tokenizers: Record<string, typeof ExpressionTokenizer> = {
+  if: WholeTokenizer,
+  elsif: WholeTokenizer,
+  unless: WholeTokenizer,
+  case: WholeTokenizer,
+  assign: WholeTokenizer,
+  echo: WholeTokenizer,
   for: LoopTokenizer,
   cycle: CycleTokenizer,
+  with: ExpressionTokenizer,
+  firstof: FirstTokenizer,
+  now: NowTokenizer,
+  ifequal: EqualTokenizer,
+  ifnotequal: UnequalTokenizer,
+}
+
+/** An output of the library, whose value was read as the provider's language has it. */
+export function outputOf(token: OutputToken, liquid: Liquid): Output {
+  const { operators } = liquid.options
+  const [blank] = new Tokenizer('{{0}}', operators).readTopLevelTokens(liquid.options)
+  const output = new Output(blank as OutputToken, liquid)
+  const value = new Value(
+    new WholeTokenizer(token.input, operators, token.contentRange).readFilteredValue(),
+    liquid,
+  )
+  // It brings the escaping along.
+  if (value.filters.at(-1)?.raw !== true) value.filters.push(...output.value.filters)
+  return Object.assign(output, { token, value })
 }

@@ -15,13 +15,28 @@ export class Finished extends Drop {
   }
 }
 
+/** A name of an object with its value: printed it is the name, as in the provider's language; it is a pair as well. */
+export class Entry extends Drop {
+  readonly key: string
+  readonly value: unknown
+
+  constructor(key: string, value: unknown) {
+    super()
+    this.key = key
+    this.value = value
+  }
+
+  override valueOf(): string {
+    return this.key
+  }
+}
+
+// In the provider's language the names are also written with a capital.
 const loopNames: Record<string, string> = {
   counter: 'index',
   counter0: 'index0',
   revcounter: 'rindex',
   revcounter0: 'rindex0',
-  Counter: 'index',
-  Counter0: 'index0',
 }
 const loopFields = new Set(
   'index index0 rindex rindex0 first last length row col col0 col_first col_last'.split(' '),
@@ -34,6 +49,7 @@ const loopFields = new Set(
 export function readProperty(holder: unknown, key: unknown): unknown {
   if (holder === null || holder === undefined) return holder
   if (holder instanceof Finished) return readProperty(holder.text, key)
+  if (holder instanceof Entry) return readProperty([holder.key, holder.value], key)
   if (holder instanceof Drop) return readLoop(holder, toValue(key))
   if (typeof holder === 'function') return undefined
   const name = nameOf(holder, toValue(key))
@@ -69,8 +85,9 @@ function derived(holder: unknown, name: string): unknown {
 export const outerLoops = new WeakMap<object, object>()
 
 function readLoop(loop: object, key: unknown): unknown {
-  if (key === 'parentloop') return outerLoops.get(loop)
-  const name = loopNames[String(key)] ?? String(key)
+  const asked = String(key).replace(/^[A-Z]/, (first) => first.toLowerCase())
+  if (asked === 'parentloop') return outerLoops.get(loop)
+  const name = Object.hasOwn(loopNames, asked) ? (loopNames[asked] ?? asked) : asked
   if (!loopFields.has(name)) return undefined
   const field = (loop as Record<string, unknown>)[name]
   return typeof field === 'function' ? field.call(loop) : field

@@ -174,7 +174,8 @@ async function compose(
   const unsubscribeUrl = unsubscribeUrlOf({ baseUrl, keys }, { accountId: due.account_id, email: due.email })
   const thread = await findThread(db, refOf(due))
   try {
-    const rendered = await renderStep(step, { prospect, sender, unsubscribeUrl }, thread.map(asItWent))
+    const scope = { prospect, sender, unsubscribeUrl, now: named.date }
+    const rendered = await renderStep(step, scope, thread.map(asItWent))
     const mail = {
       ...named,
       ...rendered,

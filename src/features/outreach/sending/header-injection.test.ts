@@ -71,7 +71,7 @@ test('names, companies and attributes stay where they belong', async () => {
       const unsubscribeUrl = 'http://test/u/token'
       const rendered = await renderStep(
         { ...step, subject: `Hi ${step.subject}` },
-        { prospect, sender, unsubscribeUrl },
+        { prospect, sender, unsubscribeUrl, now: new Date(0) },
         [],
       )
       const { raw } = composeOutreach({

@@ -19,6 +19,7 @@ export type StepScope = {
   prospect: StepProspect
   sender: { email: string; name: string }
   unsubscribeUrl: string
+  now: Date
 }
 
 type Earlier = { message_id: string; subject: string }
@@ -44,7 +45,7 @@ export async function renderStep(step: Step, scope: StepScope, thread: Earlier[]
 }
 
 /** The prospect's own fields, its attributes beside them, and the names that campaigns have for the same things. */
-function scopeOf({ prospect, sender, unsubscribeUrl }: StepScope) {
+function scopeOf({ prospect, sender, unsubscribeUrl, now }: StepScope) {
   const { email, first_name, last_name, company, attributes, source } = prospect
   const own = { email, firstName: first_name, lastName: last_name, company, source }
   const contact = {
@@ -54,6 +55,6 @@ function scopeOf({ prospect, sender, unsubscribeUrl }: StepScope) {
     LASTNAME: last_name,
     COMPANY: company,
   }
-  const links = { unsubscribe_url: unsubscribeUrl }
-  return { ...attributes, ...own, attributes, prospect: { ...own, attributes }, contact, sender, ...links }
+  const others = { unsubscribe_url: unsubscribeUrl, time_now: now }
+  return { ...attributes, ...own, attributes, prospect: { ...own, attributes }, contact, sender, ...others }
 }
