@@ -43,7 +43,7 @@ export function compileTemplate(source: string, kind: Kind): CompiledTemplate {
       ? (environment: Environment) => joined(parts, environment)
       : slowTemplate(templates, kind)
     const variables = reads.map((path) => path.join('.'))
-    return { render: renderWith(run, reads.length > 0), parts, variables, needs }
+    return { render: renderWith(run, reads.length > 0 || !parts), parts, variables, needs }
   } catch (error) {
     throw faultOf(error)
   }
@@ -51,10 +51,11 @@ export function compileTemplate(source: string, kind: Kind): CompiledTemplate {
 
 type Run = (environment: Environment) => string
 
-function renderWith(run: Run, readsAny: boolean): CompiledTemplate['render'] {
+/** The library writes into what it is given: a counter lives there. */
+function renderWith(run: Run, needsOwn: boolean): CompiledTemplate['render'] {
   return async (scope, time) => {
     try {
-      return await inTurn(() => run(readsAny ? environmentOf(scope) : nothing), time)
+      return await inTurn(() => run(needsOwn ? environmentOf(scope) : nothing), time)
     } catch (error) {
       throw faultOf(error)
     }

@@ -81,6 +81,13 @@ test('rendering does not change the data it was given', async () => {
   assert.deepEqual(data, { params: { n: 1 } })
 })
 
+test('a counter begins anew in each rendering', async () => {
+  const counting = compileTemplate('{% increment seen %}{% increment seen %}', 'html')
+  assert.equal(await counting.render({}), '01')
+  assert.equal(await counting.render({}), '01')
+  assert.equal(await compileTemplate('{% decrement seen %}', 'html').render({}), '-1')
+})
+
 const oneText = 'A template is one text: put the other one into it.'
 
 const misspelt: [string, string, number, number][] = [
