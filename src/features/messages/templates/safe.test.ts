@@ -5,7 +5,7 @@ import { compileTemplate, type TemplateScope } from './compile.ts'
 import { engines, type Kind } from './engine.ts'
 
 const scope: TemplateScope = {
-  params: { x: '<b>&', evil: '<i>', list: ['<p>', '<q>'], evils: ['<i>', '<u>'], n: 2, none: null },
+  params: { x: '<b>&', evil: '<i>', list: ['<p>', '<q>'], evils: ['<i>', '<u>'], n: 2, none: null, coded: '%3Ci%3E', base: 'PGk+' },
 }
 
 const render = (source: string, kind: Kind = 'html') => compileTemplate(source, kind).render(scope)
@@ -35,6 +35,13 @@ const renderings: [string, string][] = [
   ['{% assign y = params.x|safe|upper %}{{ y }}', '&lt;B&gt;&amp;'],
   ['{% capture c %}<p>{% endcapture %}{{ params.x|safe|add:c }}', '<b>&<p>'],
   ['{{ params.x|upper }}{% if params.x|safe|upper == "<B>&" %}yes{% endif %}', '&lt;B&gt;&amp;yes'],
+  // What is decoded later could not be escaped before.
+  ['{{ ""|safe|add:params.coded|url_decode }}', '&lt;i&gt;'],
+  ['{{ ""|safe|default:params.base|base64_decode }}', '&lt;i&gt;'],
+  ['{{ params.coded|safe|url_decode|upper }}', '&lt;I&gt;'],
+  ['{{ params.coded|url_decode|safe|upper }}', '<I>'],
+  ['{% with y=""|safe|add:params.coded|url_decode %}{{ y }}{% endwith %}', '&lt;i&gt;'],
+  ['{% cycle ""|safe|add:params.coded|url_decode %}', '&lt;i&gt;'],
   ['{% autoescape off %}{{ params.x|safe|add:params.evil }}{% endautoescape %}', '<b>&&lt;i&gt;'],
 ]
 

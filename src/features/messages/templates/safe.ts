@@ -18,6 +18,9 @@ import { escapeHtml, Finished, printed } from './values.ts'
 
 const words = new Set(['safe', 'raw'])
 
+// What these give may be markup that nobody saw when the value, or an argument, was called safe or escaped.
+const decoding = new Set(['url_decode', 'base64_decode'])
+
 export const argumentFilter = 'escape_argument'
 
 type Argument = Filter['args'][number]
@@ -29,7 +32,12 @@ export function keepSafe(engine: Liquid, template: Template): void {
     else if (TypeGuards.isFilteredValueToken(argument)) keepTokenSafe(engine, argument)
 }
 
-export const isCalledSafe = (filters: { name: string }[]) => filters.some(({ name }) => words.has(name))
+export const isCalledSafe = (filters: { name: string }[]) => safeAt(filters) >= 0
+
+function safeAt(chain: { name: string }[]): number {
+  const decoded = chain.findLastIndex(({ name }) => decoding.has(name))
+  return chain.findIndex(({ name }, at) => at > decoded && words.has(name))
+}
 
 function keepValueSafe(engine: Liquid, { filters }: Value, isOutput: boolean): void {
   // The library has put its escaping at the end, unless the last filter's text is finished.
@@ -52,7 +60,7 @@ function keepTokenSafe(engine: Liquid, { filters }: FilteredValueToken): void {
 }
 
 function behindSafe<Each extends { name: string }>(chain: Each[]): Each[] {
-  const at = chain.findIndex(({ name }) => words.has(name))
+  const at = safeAt(chain)
   return at < 0 ? [] : chain.slice(at + 1)
 }
 
