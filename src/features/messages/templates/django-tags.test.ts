@@ -26,6 +26,12 @@ const renderings: [string, string][] = [
   ['{% now "d/m/Y" %} {% now "15:04" %}', '05/03/2026 14:07'],
   ['{% ifequal params.y "y" %}yes{% else %}no{% endifequal %}', 'yes'],
   ['{% ifnotequal params.list|length 2 %}yes{% endifnotequal %}', 'yes'],
+  ['{% liquid if not params.empty\n echo params.x\n endif %}', '&lt;b&gt;'],
+  [
+    '{% liquid\nset a = (params.n + 1) * 2\nif !a\necho 1\nelif a && params.y|upper == "Y"\necho a\nendif %}',
+    '6',
+  ],
+  ['{% liquid for i, j in params.list sorted\nfirstof params.empty i|upper\nendfor\nnow "Y" %}', 'AAB2026'],
   ['{% for i in params.list %}{% if i != before %}{{ i }}{% set before = i %}{% endif %}{% endfor %}', 'ab'],
 ]
 
@@ -44,6 +50,7 @@ const faults: [string, string][] = [
   ['{% now %}', 'The tag now is followed by a value.'],
   ['{% now a b %}', 'The tag now is followed by the format of a date.'],
   ['{% firstof a + b %}', 'The tag firstof is followed by values.'],
+  ['{% liquid echo 1\nfirstof %}', 'The tag firstof is followed by a value.'],
   ['{% ifequal a %}{% endifequal %}', 'The tags ifequal and ifnotequal are followed by two values.'],
 ]
 

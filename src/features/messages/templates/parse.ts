@@ -40,7 +40,16 @@ function parserOf(engine: Liquid): Parser {
       throw LiquidError.is(error) ? error : new ParseError(error as Error, token)
     }
   }
+  // The tag liquid has lines that are tags themselves.
+  const allOfLibrary = parser.parseTokens.bind(parser)
+  parser.parseTokens = (tokens) => allOfLibrary(inDialect(engine, tokens))
   return parser
+}
+
+function inDialect(engine: Liquid, tokens: TopLevelToken[]): TopLevelToken[] {
+  refuseMalformed(tokens)
+  for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
+  return queueOf(tokens)
 }
 
 /** Reads the provider's dialect into the library's tree. */
@@ -50,11 +59,9 @@ export function parse(engine: Liquid, source: string): Template[] {
   const tokens = tokenize(engine, source)
   if (tokens.length > limits.pieces)
     throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
-  refuseMalformed(tokens)
   dropSchemes(tokens)
   beginReading()
-  for (const token of tokens) if (TypeGuards.isTagToken(token)) readAsDialect(token, engine.options.operators)
-  const templates = parserOf(engine).parseTokens(queueOf(tokens))
+  const templates = parserOf(engine).parseTokens(tokens)
   adjust(engine, templates)
   return templates
 }

@@ -5,7 +5,16 @@ import { compileTemplate, type TemplateScope } from './compile.ts'
 import { engines, type Kind } from './engine.ts'
 
 const scope: TemplateScope = {
-  params: { x: '<b>&', evil: '<i>', list: ['<p>', '<q>'], evils: ['<i>', '<u>'], n: 2, none: null, coded: '%3Ci%3E', base: 'PGk+' },
+  params: {
+    x: '<b>&',
+    evil: '<i>',
+    list: ['<p>', '<q>'],
+    evils: ['<i>', '<u>'],
+    n: 2,
+    none: null,
+    coded: '%3Ci%3E',
+    base: 'PGk+',
+  },
 }
 
 const render = (source: string, kind: Kind = 'html') => compileTemplate(source, kind).render(scope)
