@@ -42,7 +42,13 @@ function parserOf(engine: Liquid): Parser {
   }
   // The tag liquid has lines that are tags themselves.
   const allOfLibrary = parser.parseTokens.bind(parser)
-  parser.parseTokens = (tokens) => allOfLibrary(inDialect(engine, tokens))
+  let pieces = 0
+  parser.parseTokens = (tokens) => {
+    pieces += tokens.length
+    if (pieces > limits.pieces)
+      throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
+    return allOfLibrary(inDialect(engine, tokens))
+  }
   return parser
 }
 
@@ -57,8 +63,6 @@ export function parse(engine: Liquid, source: string): Template[] {
   if (source.length > limits.sourceCharacters)
     throw templateFault(`The template is longer than ${limits.sourceCharacters} characters.`)
   const tokens = tokenize(engine, source)
-  if (tokens.length > limits.pieces)
-    throw templateFault(`The template has more than ${limits.pieces} tags and outputs.`)
   dropSchemes(tokens)
   beginReading()
   const templates = parserOf(engine).parseTokens(tokens)

@@ -164,6 +164,7 @@ const runaways: [string, string, RegExp][] = [
     /nested too deeply/,
   ],
   ['too many pieces', '{{a}}'.repeat(limits.pieces + 1), /tags and outputs/],
+  ['too many lines', `{% liquid ${'liquid '.repeat(500)} %}`.repeat(50), /tags and outputs/],
   ['too many values', `{{ 1${'+1'.repeat(4_900)} }}`.repeat(30), /100000 values and filters/],
   ['too many filters', `{% cycle a${'|add:b'.repeat(1_500)} %}`.repeat(40), /100000 values and filters/],
   ['too long a source', 'x'.repeat(limits.sourceCharacters + 1), /longer than/],
