@@ -50,6 +50,9 @@ const aliases: Record<string, string> = {
 // They take away white space only: text that was finished stays so.
 const trimming = ['strip', 'lstrip', 'rstrip', 'strip_newlines']
 
+// They read a property of each entry, and its name anew for each.
+const naming = 'find find_index group_by has map reject sort sort_natural sum where'.split(' ')
+
 // Of a list that is put into lists, and those into others, the library counts the entries of the last.
 const nesting = ['push', 'unshift', 'concat']
 
@@ -86,6 +89,7 @@ function registerFilters(engine: Liquid): void {
   for (const [name, handler] of Object.entries(pureFilters)) engine.registerFilter(name, handler)
   for (const [name, handler] of Object.entries(finishedFilters))
     engine.registerFilter(name, { handler, raw: true })
+  for (const name of naming) engine.registerFilter(name, shortlyNamed(handlerOf(engine.filters[name])))
   for (const [name, other] of Object.entries(aliases)) {
     const filter = engine.filters[other]
     if (filter) engine.registerFilter(name, filter)
@@ -120,6 +124,15 @@ function countedWhole(handler: Handler): Handler {
   return function (list: unknown, added: unknown) {
     this.context.memoryLimit.use(wholeSize(toValue(added)))
     return handler.call(this, list, added)
+  }
+}
+
+function shortlyNamed(handler: Handler): Handler {
+  return function (list: unknown, property: unknown, ...args: unknown[]) {
+    const name = typeof property === 'object' && property ? printed(property) : property
+    if (typeof name === 'string' && name.length > limits.propertyCharacters)
+      throw templateFault(`The name of a property has at most ${limits.propertyCharacters} characters.`)
+    return handler.call(this, list, name, ...args)
   }
 }
 

@@ -7,6 +7,7 @@ export const limits = {
   values: 100_000,
   tagCharacters: 10_000,
   dateFormatCharacters: 200,
+  propertyCharacters: 200,
   renderMilliseconds: 500,
   /** All renderings of a request have the time of one, and this for each of its messages. */
   messageMilliseconds: 5,

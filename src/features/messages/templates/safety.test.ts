@@ -88,6 +88,20 @@ test('a counter begins anew in each rendering', async () => {
   assert.equal(await compileTemplate('{% decrement seen %}', 'html').render({}), '-1')
 })
 
+test('the name of a property, read anew for each entry of a list, is not long', async () => {
+  const message = /name of a property has at most 200 characters/
+  const list = Array.from({ length: 20_000 }, (_, n) => ({ n: -n }))
+  const scope = { params: { list, names: list.map(({ n }) => n), name: 'n.'.repeat(50_000) } }
+  const filters = 'dictsort find find_index group_by has map reject sort sort_natural sum where'.split(' ')
+  for (const filter of filters)
+    for (const name of ['names', 'name']) {
+      const compiled = compileTemplate(`{{ params.list | ${filter}: params.${name} }}`, 'html')
+      await assert.rejects(compiled.render(scope), { name: 'TemplateFault', message }, filter)
+    }
+  const sorted = compileTemplate('{{ params.list | sort: "n" | map: "n" | first }}', 'html')
+  assert.equal(await sorted.render(scope), '-19999')
+})
+
 const oneText = 'A template is one text: put the other one into it.'
 
 const misspelt: [string, string, number, number][] = [
