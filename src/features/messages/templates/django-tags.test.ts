@@ -23,6 +23,8 @@ const renderings: [string, string][] = [
   ['{% firstof params.empty params.none params.x "z" %}', '&lt;b&gt;'],
   ['{% firstof params.empty "<z>" %}[{% firstof params.empty params.none %}]', '&lt;z&gt;[]'],
   ['{% firstof params.empty params.y|upper %}', 'Y'],
+  ['{% capture a %}<p>{{ params.x }}{% endcapture %}{% firstof params.empty a %}', '<p>&lt;b&gt;'],
+  ['{% with a=params.x|safe %}{% echo a %}{% echo a|upper %}{% endwith %}{% echo %}', '<b>&lt;B&gt;'],
   ['{% now "d/m/Y" %} {% now "15:04" %}', '05/03/2026 14:07'],
   ['{% ifequal params.y "y" %}yes{% else %}no{% endifequal %}', 'yes'],
   ['{% ifnotequal params.list|length 2 %}yes{% endifnotequal %}', 'yes'],

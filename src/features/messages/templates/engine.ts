@@ -10,6 +10,7 @@ import { AutoescapeTag } from './autoescape.ts'
 import { CaptureTag } from './capture.ts'
 import { countTexts } from './counted.ts'
 import { strftimeOf, withWeek } from './date-format.ts'
+import { EchoTag } from './echo.ts'
 import { templateFault } from './fault.ts'
 import { finishedFilters, pureFilters, sliced } from './filters.ts'
 import { limits } from './limits.ts'
@@ -74,6 +75,7 @@ function makeEngine(kind: Kind): Liquid {
   for (const tag of refusedTags) delete engine.tags[tag]
   engine.registerTag('autoescape', AutoescapeTag)
   engine.registerTag('capture', CaptureTag)
+  engine.registerTag('echo', EchoTag)
   engine.registerTag('for', LoopTag)
   engine.registerTag('with', WithTag)
   for (const name of Object.keys(engine.filters)) if (refusedFilters.test(name)) delete engine.filters[name]
