@@ -44,15 +44,19 @@ function linkWatch(html: string, links: string[]) {
   let isInLink = false
   let textFrom = 0
   const holds = (text: string) => links.some((link) => text.includes(link))
+  const isThere = holds(html)
   return {
     isLinked: () => isLinked,
     textBefore({ start }: Pick<Tag, 'start'>, isHidden: boolean): void {
-      if (links.length === 0 || isHidden) return
-      const text = withoutComments(html.slice(textFrom, start))
-      isLinked ||= (isInLink && text.trim() !== '') || holds(text)
+      if (isLinked || isHidden || !isThere) return
+      const written = html.slice(textFrom, start)
+      if (!isInLink && !holds(written)) return
+      const text = withoutComments(written)
+      isLinked = (isInLink && text.trim() !== '') || holds(text)
     },
     tag({ name, isEnd, end, attributes }: Tag, isHidden: boolean): void {
       textFrom = end
+      if (!isThere) return
       if (isEnd ? name === 'a' : name === 'a' || isRawText(name)) isInLink = false
       if (isEnd || isHidden) return
       const href = attributes.find((one) => one.name === 'href')

@@ -16,8 +16,13 @@ export function hides(html: string, { name, attributes }: Tag): boolean {
   if (keepsBack.has(name)) return !(untilOpened.has(name) && has('open'))
   // Of two attributes of one name the first counts.
   const style = attributes.find((one) => one.name === 'style')
-  return style !== undefined && isHidingStyle(html.slice(style.start, style.end))
+  if (style === undefined) return false
+  const written = html.slice(style.start, style.end)
+  return mayHide.test(written) && isHidingStyle(written)
 }
+
+// Each tag of each message is asked: hardly any style is worth taking apart.
+const mayHide = /display|visibility|mso-hide|opacity|overflow/i
 
 function isHidingStyle(style: string): boolean {
   const declared = new Map(style.toLowerCase().split(';').map(declaration))

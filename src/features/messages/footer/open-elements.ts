@@ -83,6 +83,8 @@ export function openElements(): OpenElements {
     },
     end(name) {
       if (always.has(name)) return
+      const last = stack.length - 1
+      if (stack[last]?.name === name) return cut(last)
       const at = find((one) => one === name, tableParts.has(name) ? insideTables : elsewhere)
       if (at < 0) return
       const crosses = !blocks.has(name) && stack.slice(at + 1).some((one) => blocks.has(one.name))

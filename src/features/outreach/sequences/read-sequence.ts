@@ -103,9 +103,9 @@ function readStep(one: Static<typeof StepGiven>, at: number): Step {
   const sameThread = at > 0 && (one.sameThread ?? true)
   const [subject, text, html] = [given(one.subject), given(one.text), given(one.html)]
   if (subject === undefined && !sameThread) throw bad('subject is missing')
-  if (!hasContent({ text, html })) throw bad('text is missing')
   if ((subject ?? '').length > 998 || [text, html].some((each) => (each ?? '').length > longestText))
     throw bad('subject, text or html is too long')
+  if (!hasContent({ text, html })) throw bad('text is missing')
   const contents = { subject: storable(subject ?? ''), text: storable(text ?? '') }
   return { delayDays, ...contents, ...(html === undefined ? {} : { html: storable(html) }), sameThread }
 }
