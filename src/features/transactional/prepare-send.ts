@@ -12,7 +12,7 @@ import { faultOfLongSubject, longestSubject } from '../messages/model.ts'
 import type { Attachment, Outgoing, Parts } from '../messages/queue-messages.ts'
 import { contentMissing, recipientInvalid, templateInvalid } from '../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../messages/templates/compile.ts'
-import { isTemplateFault } from '../messages/templates/fault.ts'
+import { isTemplateFault, withPlace } from '../messages/templates/fault.ts'
 import { inTurn, type RenderTime, renderTime } from '../messages/templates/turns.ts'
 import { type AttachedFiles, filesFor } from './attached-file.ts'
 import { contactScope } from './contact-scope.ts'
@@ -229,8 +229,7 @@ async function written({ source, kind, param, header }: Written, scope: Template
     return header ? lineOf(rendered, header, param) : rendered
   } catch (error) {
     if (!isTemplateFault(error)) throw error
-    const place = error.line > 0 ? ` (line ${error.line}, column ${error.column})` : ''
-    throw templateInvalid({ message: `${param} is not a valid template: ${error.message}${place}`, param })
+    throw templateInvalid({ message: `${param} is not a valid template: ${withPlace(error)}`, param })
   }
 }
 

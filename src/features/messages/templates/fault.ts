@@ -12,6 +12,9 @@ export function isTemplateFault(error: unknown): error is TemplateFault {
   return error instanceof Error && error.name === 'TemplateFault'
 }
 
+export const withPlace = ({ message, line, column }: TemplateFault) =>
+  line > 0 ? `${message} (line ${line}, column ${column})` : message
+
 type Wording = [RegExp, (found: string) => string]
 
 const wordings: Wording[] = [

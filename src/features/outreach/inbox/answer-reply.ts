@@ -7,6 +7,7 @@ import { faultOfHidden, readGround } from '../../messages/footer/ground.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import { isMessageId } from '../../messages/mime/safe.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
+import { withPlace } from '../../messages/templates/fault.ts'
 import { findSuppressed } from '../../suppressions/queries.ts'
 import { requireIdentity } from '../identity/identity.ts'
 import { insertOutgoing } from '../messages/queries.ts'
@@ -55,9 +56,7 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
 
 function refuseHiddenFooter(html: string): void {
   const fault = faultOfHidden(html, readGround(html))
-  if (!fault) return
-  const { message, line, column } = fault
-  throw invalidParameter({ message: `html: ${message} (line ${line}, column ${column})`, param: 'html' })
+  if (fault) throw invalidParameter({ message: `html: ${withPlace(fault)}`, param: 'html' })
 }
 
 /** Its beginning and its end, where it is very long. */

@@ -6,7 +6,7 @@ import { faultOfHidden, readGround } from '../../messages/footer/ground.ts'
 import { faultOfLongSubject, longestSubject } from '../../messages/model.ts'
 import { contentMissing, templateInvalid } from '../../messages/refusals.ts'
 import { type compileTemplate, type TemplateScope, templateCache } from '../../messages/templates/compile.ts'
-import { isTemplateFault } from '../../messages/templates/fault.ts'
+import { isTemplateFault, withPlace } from '../../messages/templates/fault.ts'
 import { inTurn, type RenderTime, renderTime } from '../../messages/templates/turns.ts'
 import { refuseLongName } from './addresses.ts'
 
@@ -98,7 +98,6 @@ export async function refusingFaults<T>(param: string, work: () => Promise<T>): 
     return await work()
   } catch (error) {
     if (!isTemplateFault(error)) throw error
-    const place = error.line > 0 ? ` (line ${error.line}, column ${error.column})` : ''
-    throw templateInvalid({ message: `${param} is not a valid template: ${error.message}${place}`, param })
+    throw templateInvalid({ message: `${param} is not a valid template: ${withPlace(error)}`, param })
   }
 }
