@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { makeApp, type Reply } from '../../../test/app.ts'
 import { createActs, v3Act, writeAct } from '../../../test/make-operation.ts'
 import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
+import { until } from '../../../test/until.ts'
 
 const app = await makeApp({
   extraOperations: [
@@ -288,9 +289,10 @@ describe('when the database goes away', () => {
   })
 
   async function retried(call: () => Promise<Reply>): Promise<Reply> {
-    const deadline = performance.now() + 10_000
-    let reply = await call()
-    while (reply.status !== 200 && performance.now() < deadline) reply = await call()
-    return reply
+    const good = async () => {
+      const reply = await call()
+      return reply.status === 200 && reply
+    }
+    return until(good, 'the database to answer again', 10_000)
   }
 })

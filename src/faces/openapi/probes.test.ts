@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { describe, test } from 'node:test'
 import { call, makeApp, makeDatabase } from '../../../test/app.ts'
 import { proxyTo } from '../../../test/stand-ins/cuttable-proxy.ts'
+import { until } from '../../../test/until.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { sql } from '../../kernel/sql.ts'
 import { readConfig } from '../../main/config.ts'
@@ -128,11 +129,8 @@ describe('/livez and /readyz', () => {
       assert.ok(performance.now() - started < 2_500)
       assert.equal((await shaky.call('GET', '/livez', { key: null })).status, 200)
       proxy.mend()
-      const deadline = Date.now() + 5_000
-      let ready = 503
-      while (ready !== 200 && Date.now() < deadline)
-        ready = (await shaky.call('GET', '/readyz', { key: null })).status
-      assert.equal(ready, 200)
+      const isReady = async () => (await shaky.call('GET', '/readyz', { key: null })).status === 200
+      await until(isReady, 'the service to be ready', 5_000)
     }
   })
 

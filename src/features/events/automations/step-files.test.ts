@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../../../test/until.ts'
 import { bytes, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { onEvent, openRunning, step } from '../fixtures/running.ts'
@@ -71,12 +72,13 @@ test('while a file is on its way the steps of other accounts are sent', async ()
   await happened(key, 'asked', 'late@example.org')
   await happened(other.key, 'came', 'quick@example.org')
   const passing = pass(0)
-  while ((await subjects(other.key, 'quick@example.org')).length === 0);
+  const isWrittenTo = async (email: string) => (await subjects(other.key, email)).length > 0
+  await until(() => isWrittenTo('quick@example.org'), 'the mail of the quick one')
   // Also those that fall due by now.
   await declare(other.key, onEvent('stayed', step(1, 'Still here')))
   await happened(other.key, 'stayed', 'patient@example.org')
   move(2)
-  while ((await subjects(other.key, 'patient@example.org')).length === 0);
+  await until(() => isWrittenTo('patient@example.org'), 'the mail of the patient one')
   assert.deepEqual(await subjects(key, 'late@example.org'), [])
   arrive()
   await passing
