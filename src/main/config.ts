@@ -147,6 +147,12 @@ export const settings = {
     wholeNumber,
     '365',
   ),
+  contentDays: setting(
+    'POSTHORN_CONTENT_DAYS',
+    'how many days the contents of messages are kept once they are done with; 0: for ever',
+    wholeNumber,
+    '0',
+  ),
   dns: setting(
     'POSTHORN_DNS',
     'resolvers, host:port with commas between; the system’s when absent',
@@ -196,6 +202,7 @@ type Required =
   | 'retryFactor'
   | 'leaseSeconds'
   | 'auditDays'
+  | 'contentDays'
   | 'webhookAllowPrivate'
   | 'outreachAllowPrivate'
   | 'trustedProxies'

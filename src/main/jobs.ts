@@ -9,6 +9,7 @@ import { removeUpstream } from '../features/domains/remove-upstream.ts'
 import { runAutomations } from '../features/events/automations/run-steps.ts'
 import { foldCounts } from '../features/messages/counts/fold.ts'
 import { deleteOldFeedback } from '../features/messages/feedback-queries.ts'
+import { contentJobs } from '../features/messages/forget-contents.ts'
 import { unsuppressUpstream } from '../features/suppressions/unsuppress-upstream.ts'
 import { webhookJobs } from '../features/webhooks/jobs.ts'
 import { deleteExpiredIdempotencyKeys, deleteIdleRates } from '../gates/queries.ts'
@@ -32,8 +33,9 @@ export type JobNeeds = {
   /** Something was put into the queue. */
   wake: () => void
   domains?: DomainNeeds
-  /** How long the action log is kept; for ever when absent. */
+  /** How long the action log and the contents of messages are kept; for ever when absent. */
   auditDays?: number
+  contentDays?: number
   files?: ImportFiles
 }
 
@@ -49,12 +51,14 @@ export const jobsFor = ({
   wake,
   domains,
   auditDays = 0,
+  contentDays = 0,
   files = filesThrough(openGuardedClient({ allowPrivate: false })),
 }: JobNeeds): Job[] => [
   ...forgetting,
   { name: 'counts.fold', everySeconds: 2, run: foldCounts },
   ...accountJobs,
   ...auditJobs(auditDays),
+  ...contentJobs(contentDays),
   ...upstreamJobs({ log, transport }),
   ...contactJobs({ log, now, ...files }),
   {

@@ -33,9 +33,9 @@ export async function startWorkers(needs: WorkerNeeds): Promise<Workers> {
   const { transport, wake } = delivery
   const unsubscribeKeys = openUnsubscribeKeys(config)
   const domains = domainNeeds(config, { dns: dnsOf(config), log })
-  const { auditDays } = config
   const files = filesThrough(openGuardedClient({ allowPrivate: false }), clientOf(config))
-  const jobs = jobsFor({ transport, log, now, baseUrl, unsubscribeKeys, domains, auditDays, wake, files })
+  const kept = { auditDays: config.auditDays, contentDays: config.contentDays }
+  const jobs = jobsFor({ transport, log, now, baseUrl, unsubscribeKeys, domains, ...kept, wake, files })
   const outreach = outreachJobsFor(config, { log, now, baseUrl })
   const running = startJobs([...jobs, ...outreach, openMediaJob(config, log)], { db, log, now })
   const webhooks = openWebhooks({ config, pools, log, now, baseUrl })
