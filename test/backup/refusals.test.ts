@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { gunzip, gzip, gzipSync } from 'node:zlib'
 import { silentLog } from '../../src/kernel/log.ts'
 import { openPools } from '../../src/main/wire.ts'
 import { makeDatabase } from '../app.ts'
@@ -83,7 +83,7 @@ test('a file that cannot be written to its end is named, and nothing of it stays
   assert.match(await said, /^posthorn: .*x\.gz cannot be written: EFBIG/)
 })
 
-test('a pipe stays what it is, and a link leads to the backup', async () => {
+test('a pipe and a file of somebody else stay what they are, and a link leads to the backup', async () => {
   const beside = join(folder, 'beside')
   await mkdir(beside)
   const place = await makePlace({ DATABASE_URL: source, POSTHORN_DATA_DIR: dataDir })
@@ -101,6 +101,20 @@ test('a pipe stays what it is, and a link leads to the backup', async () => {
   await symlink(real, link)
   assert.equal((await run(place, 'backup', link)).code, 0)
   assert.deepEqual([(await lstat(link)).isSymbolicLink(), (await stat(real)).size > 0], [true, true])
+
+  // The older backup may be replaced, what is somebody's else is not.
+  assert.equal((await run(place, 'backup', link)).code, 0)
+  for (const [name, content] of [
+    ['notes.txt', 'Do not lose these.'],
+    ['other.gz', gzipSync('Nor these.')],
+  ] as const) {
+    const file = join(beside, name)
+    await writeFile(file, content)
+    const refused = await run(place, 'backup', file)
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /is not replaced: it holds something that is not a backup of Posthorn/)
+    assert.deepEqual(await readFile(file), Buffer.from(content))
+  }
 
   for (const name of ['', '-']) {
     const { code, err } = await run(place, 'backup', name)

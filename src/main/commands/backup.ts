@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { access, constants, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { isBackup } from '../backup/is-backup.ts'
 import { inWords } from '../backup/own-names.ts'
 import { restoreBackup } from '../backup/restore-backup.ts'
 import type { Waiting } from '../backup/waiting-queries.ts'
@@ -20,7 +21,7 @@ export function addBackup(program: Command): void {
       'after',
       `
 The file holds keys and everything about your contacts; only its owner can read it.
-Media kept in S3 are not in it.
+A backup of that name is replaced, anything else is not. Media kept in S3 are not in it.
 
 Example:
   posthorn backup /backups/posthorn-$(date +%F).tar.gz`,
@@ -96,6 +97,10 @@ async function targetOf(file: string): Promise<string> {
   const there = await found(target)
   if (there?.isDirectory()) throw new CommandFault(`${file} cannot be written: it is a folder`)
   if (there && !there.isFile()) throw new CommandFault(`${file} cannot be written: it is not a plain file`)
+  if (there && there.size > 0 && !(await isBackup(target)))
+    throw new CommandFault(
+      `${file} is not replaced: it holds something that is not a backup of Posthorn; name another file`,
+    )
   return target
 }
 
