@@ -70,14 +70,16 @@ const parts: Record<PartOf, { part: Sql; which: Sql }> = {
 
 type Wanted = { campaignIds: string[]; blocks: LookedUp[]; counted: Counted }
 
+// Nothing is kept counted by domain, link and program: those of a campaign to millions take longer than other questions
+// may. An account has few connections for its questions at a time.
+const longestMs = 60_000
+
 /** The events of these campaigns are read once for all blocks, and every program is looked at once. */
 export function readStatistics(db: Db, accountId: string, { campaignIds, blocks: asked, counted }: Wanted) {
   const arms = asked.map((block) =>
     block === 'statsByDomain' ? countDomains(accountId, campaignIds, counted) : countParts(block),
   )
-  return db.many(
-    Statistics,
-    sql`
+  const question = sql`
     with told as materialized (
       ${toldOf(asked, counted)}
        where m.account_id = ${accountId}
@@ -96,8 +98,8 @@ export function readStatistics(db: Db, accountId: string, { campaignIds, blocks:
            sum(trackable_opens)::int as trackable_opens
       from (${arms.reduce((all, arm) => sql`${all} union all ${arm}`)}) counted
      group by 1, 2, 3
-     order by 1, 2, 3`,
-  )
+     order by 1, 2, 3`
+  return db.patiently((tx) => tx.many(Statistics, question), AbortSignal.timeout(longestMs))
 }
 
 function toldOf(asked: LookedUp[], counted: Counted): Sql {
