@@ -44,7 +44,7 @@ export async function findBlocking(ctx: Ctx, fetch: FetchAttachment, body: SendD
   const { refusals: against, step } = collector()
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
   if (from) await step(() => refuseUnverified(ctx.db, ctx.caller, from.email))
-  if (recipient) await step(() => refuseSuppressed(ctx, recipient, from))
+  if (recipient) against.push(...(await suppressionsOf(ctx, recipient, from)))
   await step(() => refuseSpent(ctx))
   const files = await step(() => fetchFilesOfOne(ctx, fetch, template && sound.template_id))
   const blocking = [...schema.refusals, ...refusals, ...against]
@@ -64,10 +64,11 @@ function schemaRefusals(body: SendDraft): { refusals: Refusal[]; faulty: Set<str
   return { refusals, faulty: faultyFields(errors) }
 }
 
-async function refuseSuppressed(ctx: Ctx, recipient: Address, from: Address | undefined): Promise<void> {
+/** A send tells of one; each has to be lifted by itself. */
+async function suppressionsOf(ctx: Ctx, recipient: Address, from: Address | undefined): Promise<Refusal[]> {
   const [email, sender] = [recipient.email.toLowerCase(), from?.email.toLowerCase()]
-  const [hit] = await findSuppressed(ctx.db, [{ accountId: ctx.caller.accountId, email, sender }])
-  if (hit) throw suppressedRefusal(email, hit.reason)
+  const found = await findSuppressed(ctx.db, [{ accountId: ctx.caller.accountId, email, sender }])
+  return found.map(({ reason }) => suppressedRefusal(email, reason))
 }
 
 async function refuseSpent(ctx: Ctx): Promise<void> {
