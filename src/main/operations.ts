@@ -105,7 +105,7 @@ export function declareOperations(needs: OperationNeeds): Operation[] {
     ...smsOperations(needs.sms),
     ...campaignOperations({ ...needs, ...fetching }),
     listMessagesOwn(outgoing),
-    validateMessage(sendersOf(needs.domains)),
+    validateMessage({ ...sendersOf(needs.domains), ...fetching }),
     getMessage(outgoing),
     cancelMessage(outgoing),
     listSandbox,

@@ -155,6 +155,16 @@ describe('the declarations', () => {
     }
   })
 
+  test('keep contents and addresses that are fetched or called out of the action log', () => {
+    const content = /^(subject[AB]?|html|text|(html|text)?Content|previewText|header|footer|params|attachments?)$/
+    const address = /^(html|attachment|image|file|notify)?url$/i
+    for (const op of app.operations) {
+      const { properties = {} } = (op.body ?? {}) as { properties?: object }
+      const told = Object.keys(properties).filter((name) => content.test(name) || address.test(name))
+      for (const name of told) assert.ok(op.secret.includes(name), `${operationId(op)}: ${name}`)
+    }
+  })
+
   test('make a valid OpenAPI document', async () => {
     const { body } = await app.call('GET', '/openapi.json', { key: null })
     const result = await new Validator().validate(body)

@@ -73,9 +73,13 @@ export const CampaignBody = closed({
 export type CampaignBody = Static<typeof CampaignBody>
 export type RecipientsGiven = Static<typeof RecipientsGiven>
 
-/** Contents never stand in the action log. */
+/** Contents never stand in the action log, nor do addresses, which may hold what opens them. */
 export const secretFields = [
   'subject',
+  'subjectA',
+  'subjectB',
+  'htmlUrl',
+  'attachmentUrl',
   'htmlContent',
   'textContent',
   'previewText',

@@ -103,6 +103,8 @@ export const fetchImageV3 = (needs: MediaNeeds) =>
     description: `${kinds}. The address must be a public one and answer without a redirect.`,
     perMinute: 60,
     body: closed({ imageUrl: Type.String({ maxLength: 2_000, description: 'http or https' }), name }),
+    // It may hold what opens it.
+    secret: ['imageUrl'],
     status: 201,
     reply: closed({ url: Type.String() }),
     refusals: [mediaFull, mediaUnavailable],

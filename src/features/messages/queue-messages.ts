@@ -16,6 +16,7 @@ import {
   nameOfRef,
   type SuppressionRef,
 } from '../suppressions/queries.ts'
+import { unblockingDomain } from '../suppressions/still-standing.ts'
 import { hasControl } from './mime/safe.ts'
 import type { Source, Stream } from './model.ts'
 import { hintOfReason, recipientSuppressed } from './refusals.ts'
@@ -219,12 +220,7 @@ function domainRefusal(email: string, param: string): Refusal {
   return recipientSuppressed({
     message: `${email} is not written to: the domain ${domain} is blocked.`,
     param,
-    action: {
-      operation: 'blocked_domain.delete',
-      method: 'DELETE',
-      path: `/v3/smtp/blockedDomains/${encodeURIComponent(domain)}`,
-      scope: 'contacts.write',
-    },
+    action: unblockingDomain(domain),
   })
 }
 

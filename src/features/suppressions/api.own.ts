@@ -5,6 +5,7 @@ import { answer, operation } from '../../kernel/operation.ts'
 import { notFound } from '../../kernel/refusals.ts'
 import { closed, DateOrTime, orNull, pageOf, pageQuery, Time, Warning, words } from '../../kernel/schema.ts'
 import type { SuppressionRow } from './queries.ts'
+import { stillStanding } from './still-standing.ts'
 import {
   erasedStays,
   pageOfSuppressions,
@@ -12,7 +13,6 @@ import {
   reasons,
   suppressByHand,
   unsuppress,
-  warningsOf,
 } from './suppressions.ts'
 
 const Suppression = closed({
@@ -83,7 +83,7 @@ export const deleteSuppressionOwn = operation({
   summary: 'Take an address off the suppression list',
   description:
     'A contact who unsubscribed stays so, which a warning tells: campaigns and automations do not write to it. ' +
-    'POST /v3/contacts/{identifier}/resubscribe does both.',
+    'POST /v3/contacts/{identifier}/resubscribe does both. Warnings tell of a blocked domain or sender, too.',
   scope: 'contacts.write',
   effect: 'change',
   params: closed({ email: Type.String({ maxLength: 320 }) }),
@@ -91,5 +91,5 @@ export const deleteSuppressionOwn = operation({
   refusals: [notFound, erasedStays],
 }).run(async (ctx, { params }) => {
   const email = await unsuppress(ctx, params.email)
-  return answer(200, { email, deleted: true, warnings: await warningsOf(ctx, email) })
+  return answer(200, { email, deleted: true, warnings: await stillStanding(ctx, email) })
 })

@@ -1,4 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
+import { int, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import type { SuppressionRef } from './queries.ts'
 
@@ -23,4 +24,16 @@ export function deleteBlockedSenders(db: Db, { accountId, email }: SuppressionRe
   return db.run(sql`
     delete from blocked_senders
      where account_id = ${accountId} and email = ${email} and sender <> all(${kept}::text[])`)
+}
+
+const Counted = row<{ count: number }>({ count: int })
+
+export function countBlockedSenders(db: Db, { accountId, email }: SuppressionRef) {
+  return db.one(
+    Counted,
+    sql`
+    select count(*)::int as count
+      from blocked_senders
+     where account_id = ${accountId} and email = ${email}`,
+  )
 }

@@ -9,7 +9,6 @@ import { insertSuppressions } from './insert-queries.ts'
 import {
   deleteSuppression,
   findOrigin,
-  isUnsubscribed,
   liftSuppressions,
   listSuppressions,
   type SuppressionRef,
@@ -74,24 +73,6 @@ export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
   const [kept] = await listSuppressions(ctx.db, ctx.caller.accountId, { email, limit: 1 })
   if (kept) throw erasedStays({ param: 'email' })
   throw notFound({ message: `${email} is not on the suppression list.` })
-}
-
-/** What still stands against writing to an address that was taken off the list. */
-export async function warningsOf({ db, caller }: Ctx, email: string) {
-  if (!(await isUnsubscribed(db, { accountId: caller.accountId, email }))) return []
-  return [
-    {
-      code: 'contact_unsubscribed',
-      message: `The contact ${email} is still unsubscribed: campaigns and automations do not write to it.`,
-      hint: 'Subscribe it again only if the person asked for that.',
-      action: {
-        operation: 'contact.resubscribe',
-        method: 'POST',
-        path: `/v3/contacts/${encodeURIComponent(email)}/resubscribe`,
-        scope: 'contacts.write',
-      },
-    },
-  ]
 }
 
 /** Takes an address off the list, upstream too; of these reasons and this source only, or whatever they are. */

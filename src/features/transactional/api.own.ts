@@ -17,7 +17,7 @@ import {
   recipientSuppressed,
   templateInvalid,
 } from '../messages/refusals.ts'
-import { type AttachedFiles, fetchFilesOf } from './attached-file.ts'
+import { type AttachedFiles, fetchFilesOfOne } from './attached-file.ts'
 import { prepareSend, readSend } from './prepare-send.ts'
 import { maxSendBytes, octetsOf, SendRequest, secretFields } from './send-request.ts'
 import type { FetchAttachment } from './v3/attachments.ts'
@@ -40,10 +40,8 @@ export const sendTransactional = ({ fetchAttachment }: { fetchAttachment: FetchA
     body: SendRequest,
     maxBodyBytes: maxSendBytes,
     findFaults: async (ctx, body, faulty) => (await readSend(ctx, body, faulty)).refusals,
-    prepare: async (ctx, input) => {
-      const ids = input.body.template_id === undefined ? [] : [input.body.template_id]
-      return attached.put(input, await fetchFilesOf(ctx, fetchAttachment, ids))
-    },
+    prepare: async (ctx, input) =>
+      attached.put(input, await fetchFilesOfOne(ctx, fetchAttachment, input.body.template_id)),
     weigh: ({ body }) => octetsOf(body),
     secret: secretFields,
     status: 202,

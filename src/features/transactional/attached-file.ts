@@ -1,5 +1,6 @@
 // The file that a template or a campaign names by its address: read when something is sent, never kept with it.
 import type { Ctx } from '../../kernel/ctx.ts'
+import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { oneLine } from '../../kernel/v3/lenient.ts'
 import { readUrl } from '../../kernel/v3/url.ts'
@@ -69,6 +70,20 @@ export async function fetchFilesOf(
     for (const url of urls) files.set(url, await fetchFile(fetchNext, url))
   })
   return files
+}
+
+/** The same for a send of the own namespace, which knows the file as its template's. */
+export async function fetchFilesOfOne(
+  ctx: Ctx,
+  fetch: FetchAttachment,
+  templateId: number | undefined,
+): Promise<AttachedFiles> {
+  try {
+    return await fetchFilesOf(ctx, fetch, templateId === undefined ? [] : [templateId])
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(error.declaration, { ...error.told, message: error.message, param: 'template_id' })
+  }
 }
 
 /** The template was read again since its file was fetched. */

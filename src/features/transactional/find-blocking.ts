@@ -13,13 +13,17 @@ import { refuseForeignSender } from '../accounts/usage/spend-sending.ts'
 import { suppressedRefusal } from '../messages/queue-messages.ts'
 import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import { findSuppressed } from '../suppressions/queries.ts'
+import { type AttachedFiles, fetchFilesOfOne } from './attached-file.ts'
 import { type ReadSend, readSend } from './prepare-send.ts'
 import { type SendDraft, SendRequest } from './send-request.ts'
+import type { FetchAttachment } from './v3/attachments.ts'
 
 export type Looked = Omit<ReadSend, 'refusals'> & {
   blocking: Refusal[]
   /** Without the fields that have a fault. */
   body: SendDraft
+  /** Of the template. */
+  files: AttachedFiles
 }
 
 const unread: ReadSend = {
@@ -31,18 +35,20 @@ const unread: ReadSend = {
   rendered: undefined,
 }
 
-export async function findBlocking(ctx: Ctx, body: SendDraft): Promise<Looked> {
+export async function findBlocking(ctx: Ctx, fetch: FetchAttachment, body: SendDraft): Promise<Looked> {
   const schema = schemaRefusals(body)
   const isKnown = schema.refusals.length === 0 || isLookedAtWhole(body)
   const sound = isKnown ? withoutFields(body, schema.faulty) : {}
   const { refusals, ...read } = isKnown ? await readSend(ctx, sound, schema.faulty) : unread
-  const { recipient, from } = read
+  const { recipient, from, template } = read
   const { refusals: against, step } = collector()
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
   if (from) await step(() => refuseUnverified(ctx.db, ctx.caller, from.email))
-  if (recipient) await step(() => refuseSuppressed(ctx, recipient, from))
+  if (recipient) against.push(...(await suppressionsOf(ctx, recipient, from)))
   await step(() => refuseSpent(ctx))
-  return { ...read, body: sound, blocking: [...schema.refusals, ...refusals, ...against] }
+  const files = await step(() => fetchFilesOfOne(ctx, fetch, template && sound.template_id))
+  const blocking = [...schema.refusals, ...refusals, ...against]
+  return { ...read, body: sound, files: files ?? new Map(), blocking }
 }
 
 let check: ReturnType<ReturnType<typeof checkMaker>> | undefined
@@ -58,10 +64,11 @@ function schemaRefusals(body: SendDraft): { refusals: Refusal[]; faulty: Set<str
   return { refusals, faulty: faultyFields(errors) }
 }
 
-async function refuseSuppressed(ctx: Ctx, recipient: Address, from: Address | undefined): Promise<void> {
+/** A send tells of one; each has to be lifted by itself. */
+async function suppressionsOf(ctx: Ctx, recipient: Address, from: Address | undefined): Promise<Refusal[]> {
   const [email, sender] = [recipient.email.toLowerCase(), from?.email.toLowerCase()]
-  const [hit] = await findSuppressed(ctx.db, [{ accountId: ctx.caller.accountId, email, sender }])
-  if (hit) throw suppressedRefusal(email, hit.reason)
+  const found = await findSuppressed(ctx.db, [{ accountId: ctx.caller.accountId, email, sender }])
+  return found.map(({ reason }) => suppressedRefusal(email, reason))
 }
 
 async function refuseSpent(ctx: Ctx): Promise<void> {

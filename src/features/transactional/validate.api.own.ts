@@ -2,12 +2,11 @@ import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import { closed, orNull, Warning, words } from '../../kernel/schema.ts'
 import { maxSendBytes, SendDraft, secretFields } from './send-request.ts'
-import type { DnsNeeds } from './sender-warnings.ts'
-import { validateSend } from './validate-send.ts'
+import { type ValidateNeeds, validateSend } from './validate-send.ts'
 
 const Text = Type.String()
 
-export const validateMessage = (needs: DnsNeeds) =>
+export const validateMessage = (needs: ValidateNeeds) =>
   operation({
     name: 'message.validate',
     http: 'POST /api/v1/messages/validate',

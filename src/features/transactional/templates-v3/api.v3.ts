@@ -25,6 +25,7 @@ import {
   createTemplate,
   deleteTemplate,
   readTemplate,
+  secretFields,
   TemplateBody,
 } from './write-template.ts'
 
@@ -105,7 +106,7 @@ export const createTemplateV3 = ({ fetchAttachment }: Fetching) =>
     body: TemplateBody,
     prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
     maxBodyBytes,
-    secret: ['subject', 'htmlContent'],
+    secret: secretFields,
     status: 201,
     reply: closed({ id: Type.Integer() }),
     refusals: [templateInvalid],
@@ -136,7 +137,7 @@ export const updateTemplateV3 = ({ fetchAttachment }: Fetching) =>
     body: TemplateBody,
     prepare: async (_ctx, input) => ({ ...input, body: await fetchHtml(fetchAttachment, input.body) }),
     maxBodyBytes,
-    secret: ['subject', 'htmlContent'],
+    secret: secretFields,
     status: 204,
     reply: Type.Null(),
     refusals: [notFound, templateInvalid],

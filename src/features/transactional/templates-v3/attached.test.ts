@@ -102,6 +102,24 @@ describe('the file of a template', () => {
     assert.deepEqual(list.data, [])
   })
 
+  test('that cannot be read is found by a dry run, with the field that the own namespace has for it', async () => {
+    const [gone, whole] = [await create('https://files.example/gone.pdf'), await create(terms)]
+    const dry = async (template_id: number) => {
+      const body = { template_id, to: 'dry@example.com' }
+      return (await app.call('POST', '/api/v1/messages/validate', { body })).body
+    }
+    const refused = { template_id: gone, to: 'own-without@example.com' }
+    const { body: sent } = await app.call('POST', '/api/v1/transactional/send', { body: refused })
+    assert.match(sent.error.message, /gone\.pdf could not be read: it answered 404/)
+    const { code, message, param } = sent.error
+    assert.deepEqual([code, param], ['invalid_parameter', 'template_id'])
+    const found = await dry(gone)
+    assert.deepEqual([found.verdict, found.blocking], ['blocked', [{ code, message, param }]])
+    const fits = await dry(whole)
+    assert.deepEqual(fits.blocking, [])
+    assert.ok(fits.estimated_size_bytes > found.estimated_size_bytes)
+  })
+
   test('that is large goes to some authors and not to fifty, and once into a request', async () => {
     const [one, other] = [
       await create('https://files.example/large.pdf'),

@@ -38,6 +38,9 @@ export const TemplateBody = closed({
 
 export type TemplateBody = Static<typeof TemplateBody>
 
+/** Contents never stand in the action log, nor do addresses, which may hold what opens them. */
+export const secretFields = ['subject', 'htmlContent', 'htmlUrl', 'attachmentUrl']
+
 // As the provider has it.
 const shortestHtml = 10
 
