@@ -92,9 +92,9 @@ const hasSoftBounces = sql`
      from soft_bounces f
     where f.account_id = m.account_id and f.email = m.recipient) is not null`
 
-/** Of a campaign's recipient: all lists, or the one that brought them. */
+/** Of a campaign's or an automation's recipient: all lists, or the one that brought them. */
 const whetherTheyLeft = sql`
-  case when m.campaign_id is not null
+  case when (m.campaign_id is not null or m.source = 'automation')
         and (c.status = 'unsubscribed'
              or exists (select 1
                           from list_unsubscriptions u
@@ -108,8 +108,8 @@ const domainBlock = sql`
     where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1))`
 
 /**
- * With the reason when the address was suppressed, or a campaign's recipient left, after acceptance; not by whom asked
- * for just this message.
+ * With the reason when the address was suppressed, or the recipient of a campaign or an automation left, after
+ * acceptance; not by whom asked for just this message.
  */
 export function loadDue(db: Db, ids: string[]) {
   return db.many(
