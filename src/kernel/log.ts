@@ -9,7 +9,19 @@ export function openLog(level: string): Log {
   const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 })
   setInterval(() => destination.flush(), 100).unref()
   process.on('exit', () => flushLast(destination))
-  return pino({ level, base: undefined, timestamp: stampMaker(), hooks: outageHook() }, destination)
+  const options = { base: undefined, timestamp: stampMaker(), hooks: outageHook(), serializers }
+  return pino({ level, ...options }, destination)
+}
+
+// Of a value that it does not take the database shows the row: a person's data, which a log would keep for ever.
+const refusedValue = /^2[23]/
+
+export const serializers = {
+  err(error: unknown) {
+    if (!(error instanceof Error)) return error
+    const { detail, ...shown } = pino.stdSerializers.err(error)
+    return refusedValue.test(String(shown.code)) ? shown : { ...shown, detail }
+  },
 }
 
 const outageToldEveryMs = 60_000

@@ -29,6 +29,8 @@ export type DueRow = {
   raw: Buffer | null
   track: { opens?: boolean; clicks?: boolean }
   suppressed: string | null
+  /** Its person was erased while it was written down: it was not there to be erased with the rest. */
+  is_erased: boolean
   /** Whether soft bounces of its recipient are counted. */
   has_soft_bounces: boolean
   /** What the recipient said about being tracked; null when nobody asked. */
@@ -61,6 +63,7 @@ const Due = row<DueRow>({
   raw: maybe(bytes),
   track: json(),
   suppressed: maybe(text),
+  is_erased: bool,
   has_soft_bounces: bool,
   tracking_consent: maybe(bool),
   campaign_id: maybe(text),
@@ -92,9 +95,9 @@ const hasSoftBounces = sql`
      from soft_bounces f
     where f.account_id = m.account_id and f.email = m.recipient) is not null`
 
-/** Of a campaign's recipient: all lists, or the one that brought them. */
+/** Of a campaign's or an automation's recipient: all lists, or the one that brought them. */
 const whetherTheyLeft = sql`
-  case when m.campaign_id is not null
+  case when (m.campaign_id is not null or m.source = 'automation')
         and (c.status = 'unsubscribed'
              or exists (select 1
                           from list_unsubscriptions u
@@ -108,8 +111,8 @@ const domainBlock = sql`
     where d.account_id = m.account_id and d.domain = split_part(m.recipient, '@', -1))`
 
 /**
- * With the reason when the address was suppressed, or a campaign's recipient left, after acceptance; not by whom asked
- * for just this message.
+ * With the reason when the address was suppressed, or the recipient of a campaign or an automation left, after
+ * acceptance; not by whom asked for just this message.
  */
 export function loadDue(db: Db, ids: string[]) {
   return db.many(
@@ -127,6 +130,7 @@ export function loadDue(db: Db, ids: string[]) {
                       where m.stream = 'transactional' and x.account_id = m.account_id
                         and x.email = m.recipient and x.sender = lower(m.sender)),
                     ${whetherTheyLeft}) as suppressed,
+           e.reason is not null as is_erased,
            ${hasSoftBounces} as has_soft_bounces, c.tracking_consent,
            ${attachedSize} as attached_size, m.campaign_id, m.list_id, m.variant,
            case when m.campaign_id is null then null
@@ -237,6 +241,13 @@ export function settleMessages(db: Runs, settled: Settled[]) {
        and m.status in ('queued', 'held')
        and (s.status not in ('queued', 'held')
             or s.claim = (select q.attempts from delivery_queue q where q.message_id = m.id))`)
+}
+
+/** The counts of campaigns keep them, as those of other erased people. */
+export function dropMessages(db: Runs, ids: string[]) {
+  return db.run(sql`
+    -- all accounts: the worker serves them all
+    delete from messages where id = any(${ids}::uuid[])`)
 }
 
 export function leaveQueue(db: Runs, ids: string[]) {

@@ -75,6 +75,7 @@ export async function handOver(
 /** What goes over the wire, or why nothing does. */
 export async function compose(needs: HandOverNeeds, due: Due): Promise<Composed> {
   if (!isWaiting(due)) return { kind: 'gone' }
+  if (due.is_erased) return { kind: 'erased' }
   if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
   if (isNobodys(due)) return { kind: 'contact gone' }
   const transport = transportOf(needs, due)

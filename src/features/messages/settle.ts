@@ -8,6 +8,7 @@ import type { Sheets } from './compose-message.ts'
 import {
   type AttachmentRow,
   type DueRow,
+  dropMessages,
   insertEvents,
   leaveQueue,
   type NewEvent,
@@ -38,7 +39,7 @@ export type HandedOver = {
   outcome:
     | Outcome
     | { kind: 'suppressed'; reason: string }
-    | { kind: 'contact gone' | 'gone' | 'interrupted' }
+    | { kind: 'contact gone' | 'gone' | 'interrupted' | 'erased' }
     /** Nothing of the message or the upstream: this installation lacks what it takes to write it. */
     | Unready
   /** Made once: a result that is recorded again, because nobody heard the commit, is one event. */
@@ -80,14 +81,16 @@ type Result = Settled & { event?: NewEvent; bounce?: ReturnType<typeof classifyR
 export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<undefined[]> {
   const at = needs.now()
   const interrupted = all.flatMap(({ due, outcome }) => (outcome.kind === 'interrupted' ? due : []))
+  const erased = all.flatMap(({ due, outcome }) => (outcome.kind === 'erased' ? due.id : []))
   // Whoever locks several messages locks them in the order of their ids.
   const handedOver = all
-    .filter(({ outcome }) => outcome.kind !== 'interrupted')
+    .filter(({ outcome }) => outcome.kind !== 'interrupted' && outcome.kind !== 'erased')
     .map((one) => ({ ...one, outcome: written(one.outcome) }))
     .sort((one, other) => (one.due.id < other.due.id ? -1 : 1))
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (interrupted.length > 0) await needs.campaigns?.interrupt(tx, interrupted)
+    if (erased.length > 0) await Promise.all([dropMessages(tx, erased), leaveQueue(tx, erased)])
     const following = followUps(needs, handedOver, results)
     // Sent together, carried out one after the other; with the commit where nothing comes after them.
     await Promise.all(recorded(following.length > 0 ? tx : { run: tx.runLast }, handedOver, results))
@@ -143,6 +146,7 @@ function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: Hande
   switch (outcome.kind) {
     case 'gone':
     case 'interrupted':
+    case 'erased':
       return { ...base, status: due.status }
     case 'suppressed':
       return { ...base, status: 'suppressed', event: event('blocked', { reason: outcome.reason }) }

@@ -43,18 +43,21 @@ test('health tells what the upstream does with the mail', async () => {
 
 test('an upstream that puts off one message after the other is failing, until it takes or refuses one', async (t) => {
   let isBusy = true
+  const busy = (command: string) => `451 4.3.0 the queue is full (${command.replace('MAIL ', '')})`
   const server = await serve(t, {
-    on: (command) => (isBusy && command.startsWith('MAIL') ? '451 4.3.0 the queue is full' : undefined),
+    on: (command) => (isBusy && command.startsWith('MAIL') ? busy(command) : undefined),
   })
-  const busy = await makeApp({
+  const service = await makeApp({
     deliver: true,
     env: { POSTHORN_TRANSPORT: `${server.url}?tls=off`, POSTHORN_RETRY_FACTOR: '0.02' },
   })
-  const { send, settled } = sendingWith(busy)
-  const transport = async () => (await busy.call('GET', '/api/v1/health')).body.transport
+  const { send, settled } = sendingWith(service)
+  const other = await service.makeAccount()
+  const transport = async () =>
+    (await service.call('GET', '/api/v1/health', { key: other.key })).body.transport
   async function putOff(number: number): Promise<string> {
     const { body } = await send({ to: `anna${number}@example.org` })
-    const read = async () => (await busy.call('GET', `/api/v1/messages/${body.id}`)).body.last_error
+    const read = async () => (await service.call('GET', `/api/v1/messages/${body.id}`)).body.last_error
     await until(async () => (await read()) !== null || undefined, 'the message to be put off')
     return body.id
   }
@@ -65,7 +68,7 @@ test('an upstream that puts off one message after the other is failing, until it
     const found = await transport()
     return found.state === 'failing' ? found : undefined
   }, 'the upstream to be known as failing')
-  assert.equal(failing.message, 'the queue is full')
+  assert.equal(failing.message, 'the queue is full (FROM:<[address]>)')
 
   isBusy = false
   await settled(ids[0] ?? '', ['sent'])

@@ -12,6 +12,10 @@ const againMs = 10_000
 // One that is put off may have itself to blame; so many, and none taken in between, have not.
 const manyPutOff = 5
 
+/** All accounts are told of the upstream; whom one of them writes to is not theirs to know, nor kept beyond the message. */
+const withoutAddresses = (said: string) =>
+  said.replaceAll(/[^\s<>"'(),:;@[\]]+@[^\s<>"'(),:;[\]]+/g, '[address]')
+
 /** Takes the outcome of every hand-over to the upstream. Nobody asks how our own capture is. */
 export function openUpstreamState({ db, log, now, transport }: Needs) {
   let told: { failing: boolean; at: number } | undefined
@@ -38,7 +42,7 @@ export function openUpstreamState({ db, log, now, transport }: Needs) {
     )
       return
     told = { failing, at }
-    const said = failing && 'message' in outcome ? outcome.message.slice(0, 300) : null
+    const said = failing && 'message' in outcome ? withoutAddresses(outcome.message.slice(0, 300)) : null
     keepUpstreamState(db, transport.kind, { failing, since: now(), said }).catch((error) =>
       log.warn({ err: error }, 'the state of the upstream could not be kept'),
     )

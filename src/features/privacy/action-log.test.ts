@@ -51,6 +51,31 @@ describe('the action log', () => {
     assert.match(kept, /otto@example\.com.*Other/)
   })
 
+  test('knows a person by the identifier that the customer gave them', async () => {
+    const { key } = await app.makeAccount()
+    const call = (method: string, path: string, body?: object) => app.call(method, path, { key, body })
+    const named = (name: string) => ({ attributes: { LASTNAME: name } })
+    await call('POST', '/v3/contacts', { email: 'ext@example.com', ext_id: '7' })
+    for (let i = 0; i < 7; i++)
+      await call('POST', '/v3/contacts', { email: `o${i}@example.com`, ext_id: `o${i}` })
+    const byExtId = '?identifierType=ext_id'
+    await call('PUT', `/v3/contacts/7${byExtId}`, named('Wibble'))
+    await call('PUT', `/v3/contacts/o1${byExtId}`, named('Other'))
+    await call('PUT', '/v3/contacts/7', named('Seventh'))
+    await call('POST', '/v3/contacts', { ext_id: '7', updateEnabled: true, ...named('Wobble') })
+    const told = await call('GET', '/api/v1/contacts/export?email=ext@example.com')
+    const held = JSON.stringify(told.body.action_log)
+    assert.match(held, /Wibble.*Wobble/)
+    assert.doesNotMatch(held, /Other|Seventh/)
+    const erased = await call('POST', '/api/v1/contacts/erase', { email: 'ext@example.com', confirm: true })
+    assert.equal(erased.status, 200)
+    const { body } = await app.call('GET', '/api/v1/audit-logs?limit=200', { key })
+    const kept = JSON.stringify(body.data)
+    assert.doesNotMatch(kept, /Wibble|Wobble/)
+    assert.match(kept, /Other/)
+    assert.match(kept, /Seventh/)
+  })
+
   test('knows a person by either form of an international domain', async () => {
     const { key } = await app.makeAccount()
     const written = ['Idna@MÜLLER.example', 'idna@mu\u0308ller.example', 'idna@xn--mller-kva.example']

@@ -7,11 +7,11 @@ import { type AboutRow, findLines, replaceLines } from './log-queries.ts'
 type Told = { at: string; operation: string; params: unknown }
 
 export async function exportLog(db: Db, who: Person): Promise<Told[]> {
-  const { isOwn } = judgeOf(who)
+  const { isOwn, isAbout } = judgeOf(who)
   const found: Told[] = []
   for await (const lines of linesAbout(db, who))
     for (const { at, operation, params } of lines)
-      found.push({ at, operation, params: onlyOwn(params, isOwn) })
+      if (isAbout(params)) found.push({ at, operation, params: onlyOwn(params, isOwn) })
   return found
 }
 
@@ -40,16 +40,21 @@ async function* linesAbout(db: Db, who: Person): AsyncGenerator<AboutRow[]> {
   }
 }
 
-type IsOwn = (text: string) => boolean
+/** `name`: of the field that the text is the value of. */
+type IsOwn = (text: string, name?: string) => boolean
 
-function judgeOf({ pattern, phone, contactId }: Person) {
+const extIdNames = ['ext_id', 'extId', 'EXT_ID']
+
+function judgeOf({ pattern, phones, contactId, extId }: Person) {
   const addresses = new RegExp(pattern, 'i')
-  const isPhone = (text: string) =>
-    phone !== null && text.replace(/^(?:\+|00)/, '').replaceAll(/\D/g, '') === phone
-  return {
-    isOwn: (text: string) => addresses.test(text) || isPhone(text),
-    isIdentifier: (params: Record<string, unknown>) => contactId !== null && params.identifier === contactId,
-  }
+  const isPhone = (text: string) => phones.includes(text.replace(/^(?:\+|00)/, '').replaceAll(/\D/g, ''))
+  const isExtId = (text: string, name = '') => text === extId && extIdNames.includes(name)
+  const isOwn: IsOwn = (text, name) => addresses.test(text) || isPhone(text) || isExtId(text, name)
+  const isIdentifier = ({ identifier, identifierType }: AboutRow['params']) =>
+    typeof identifier === 'string' && identifier === (identifierType === 'ext_id' ? extId : contactId)
+  const isAbout = (params: AboutRow['params']) =>
+    isIdentifier(params) || addresses.test(JSON.stringify(params)) || names(params, isOwn)
+  return { isOwn, isIdentifier, isAbout }
 }
 
 const erasedText = '[erased]'
@@ -65,7 +70,9 @@ function withoutOwn(value: unknown, isOwn: IsOwn): unknown {
   if (typeof value === 'string') return isOwn(value) ? erasedText : value
   if (Array.isArray(value)) return value.map((one) => withoutOwn(one, isOwn))
   if (!isObject(value)) return value
-  const isTheirs = Object.values(value).some((inner) => typeof inner === 'string' && isOwn(inner))
+  const isTheirs = Object.entries(value).some(
+    ([name, inner]) => typeof inner === 'string' && isOwn(inner, name),
+  )
   return mapped(value, (inner) =>
     isTheirs && !Array.isArray(inner) ? emptied(inner) : withoutOwn(inner, isOwn),
   )
@@ -87,7 +94,8 @@ function onlyOwn(value: unknown, isOwn: IsOwn): unknown {
 const isAboutSomebody = (value: unknown) =>
   typeof value === 'string' ? value.includes('@') : value !== null && typeof value === 'object'
 
-function names(value: unknown, isOwn: IsOwn): boolean {
-  if (typeof value === 'string') return isOwn(value)
-  return value !== null && typeof value === 'object' && Object.values(value).some((one) => names(one, isOwn))
+function names(value: unknown, isOwn: IsOwn, name?: string): boolean {
+  if (typeof value === 'string') return isOwn(value, name)
+  if (value === null || typeof value !== 'object') return false
+  return Object.entries(value).some(([of, one]) => names(one, isOwn, of))
 }

@@ -109,14 +109,16 @@ export function exportFormer(db: Db, { accountId, email, emails }: Person) {
   )
 }
 
-const Contact = row<{ id: string; sms: string | null }>({ id: text, sms: maybe(text) })
+type Found = { id: string; sms: string | null; ext_id: string | null }
+
+const Contact = row<Found>({ id: text, sms: maybe(text), ext_id: maybe(text) })
 
 export async function findContact(db: Db, accountId: string, email: string) {
   const found = await db.maybe(
     Contact,
-    sql`select id, sms from contacts where account_id = ${accountId} and email = ${email}`,
+    sql`select id, sms, ext_id from contacts where account_id = ${accountId} and email = ${email}`,
   )
-  return found ?? { id: null, sms: null }
+  return found ?? { id: null, sms: null, ext_id: null }
 }
 
 const Former = row<{ email: string }>({ email: text })
@@ -136,6 +138,27 @@ export function listFormer(db: Db, accountId: string, email: string) {
        and not exists (select 1
                          from contacts o
                         where o.account_id = ${accountId} and o.email = h.old_value #>> '{}')
+     order by 1`,
+  )
+}
+
+const FormerPhone = row<{ phone: string }>({ phone: text })
+
+/** Likewise its telephone numbers. */
+export function listFormerPhones(db: Db, accountId: string, email: string) {
+  return db.many(
+    FormerPhone,
+    sql`
+    select distinct h.old_value #>> '{}' as phone
+      from contacts c
+      join contact_history h on h.account_id = c.account_id and h.contact_id = c.id
+     where c.account_id = ${accountId}
+       and c.email = ${email}
+       and h.attribute = 'SMS'
+       and h.old_value is not null
+       and not exists (select 1
+                         from contacts o
+                        where o.account_id = ${accountId} and o.sms = h.old_value #>> '{}')
      order by 1`,
   )
 }

@@ -7,11 +7,23 @@ export type AboutRow = { id: string; at: string; operation: string; params: Reco
 
 const Lines = row<{ last: string | null; rows: AboutRow[] }>({ last: maybe(text), rows: json() })
 
+const extIdPath = '$.** ? (@.ext_id == $id || @.extId == $id || @.EXT_ID == $id)'
+
 type LinePage = { after: string | undefined; limit: number }
 
-/** Of the next so many lines those that name the person; `last` is where to go on, null at the end. */
+/** The customer's own identifier of the contact, wherever it stands as one. */
+const namesExtId = (extId: string) => sql`
+                or (strpos(l.params::text, to_json(${extId}::text)::text) > 0
+                    and (jsonb_path_exists(l.params, ${extIdPath}, jsonb_build_object('id', ${extId}::text))
+                         or (l.operation like 'contact.%' and l.params ->> 'identifierType' = 'ext_id'
+                             and l.params ->> 'identifier' = ${extId})))`
+
+/**
+ * Of the next so many lines those that name the person, and some that only seem to: digits of a telephone number stand
+ * in other numbers too. `last` is where to go on, null at the end.
+ */
 export function findLines(db: Db, who: Person, page: LinePage) {
-  const { accountId, phone, contactId } = who
+  const { accountId, phones, contactId, extId } = who
   return db.one(
     Lines,
     sql`
@@ -27,10 +39,16 @@ export function findLines(db: Db, who: Person, page: LinePage) {
                                                         'params', l.params) order by l.id), '[]')
               from page l
              where ${isAbout(sql`l.params::text`, who)}
-                ${when(phone ?? undefined, (number) => sql`or strpos(l.params::text, ${number}) > 0`)}
+                -- However it is written: +33 6 12 34 56 78 is the number 33612345678.
+                or exists (select 1
+                             from unnest(${phones}::text[]) as n (phone)
+                            where strpos(translate(l.params::text, ' ().-', ''), n.phone) > 0)
+                ${when(extId ?? undefined, namesExtId)}
                 ${when(
                   contactId ?? undefined,
-                  (id) => sql`or (l.operation like 'contact.%' and l.params ->> 'identifier' = ${id})`,
+                  (id) => sql`
+                or (l.operation like 'contact.%' and l.params ->> 'identifier' = ${id}
+                    and l.params ->> 'identifierType' is distinct from 'ext_id')`,
                 )}) as rows`,
   )
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { int, row } from '../../kernel/row.ts'
+import { int, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import type { SuppressionRef } from './queries.ts'
 
@@ -17,6 +17,15 @@ export function insertBlockedSenders(
       from json_to_recordset(${JSON.stringify(all)}::json) as n (id uuid, sender text)
      order by n.sender
     on conflict (account_id, email, sender) do nothing`)
+}
+
+const Blocked = row<{ sender: string }>({ sender: text })
+
+export function listBlockedSenders(db: Db, { accountId, email }: SuppressionRef) {
+  return db.many(
+    Blocked,
+    sql`select sender from blocked_senders where account_id = ${accountId} and email = ${email} order by sender`,
+  )
 }
 
 /** All but these. */

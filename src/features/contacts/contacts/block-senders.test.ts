@@ -61,6 +61,21 @@ test('what is given replaces what there was, and unblocking takes all of it away
   assert.equal((await put('ads@shop.example')).status, 400)
 })
 
+test('the blocks go along to another address, unless the change itself says which there are', async () => {
+  const { call, send } = await account()
+  const both = ['ads@shop.example', 'news@shop.example']
+  await call('POST', '/v3/contacts', { email: 'anna@example.com', smtpBlacklistSender: both })
+  await call('PUT', contact, { attributes: { EMAIL: 'new@example.com' } })
+  const sent = async (to: string) => [
+    await send('ads@shop.example', [to]),
+    await send('news@shop.example', [to]),
+  ]
+  assert.deepEqual(await sent('new@example.com'), [422, 422])
+  const change = { attributes: { EMAIL: 'newer@example.com' }, smtpBlacklistSender: ['ads@shop.example'] }
+  assert.equal((await call('PUT', '/v3/contacts/new%40example.com', change)).status, 204)
+  assert.deepEqual(await sent('newer@example.com'), [422, 201])
+})
+
 test('the blocks of a person are exported and erased', async () => {
   const { call, blocked } = await account()
   await call('POST', '/v3/contacts', { email: 'anna@example.com', smtpBlacklistSender: ['ads@shop.example'] })

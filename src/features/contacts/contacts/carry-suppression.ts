@@ -1,6 +1,7 @@
 // What stands against writing to a person, when their contact comes onto an address.
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
+import { insertBlockedSenders, listBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
 import { copySuppression } from '../../suppressions/insert-queries.ts'
 import { findUnsubscription } from '../../suppressions/queries.ts'
 import { changeStatus } from '../unsubscribe/queries.ts'
@@ -9,11 +10,15 @@ import { insertChanges } from './trail-queries.ts'
 
 type Writer = { db: Db; now: Date; caller: { accountId: string } }
 
-/** What the person said goes along; a bounce was the old mailbox's. */
+/** What the person said goes along, about single senders too; a bounce was the old mailbox's. */
 export async function carrySuppression(ctx: Writer, from: string | null, to: string | null): Promise<void> {
   if (from === null || to === null) return
   const ref = { accountId: ctx.caller.accountId, email: from }
   await copySuppression(ctx.db, ref, { email: to, id: newUuid(), at: ctx.now })
+  const blocked = await listBlockedSenders(ctx.db, ref)
+  if (blocked.length === 0) return
+  const blocks = blocked.map(({ sender }) => ({ id: newUuid(), sender }))
+  await insertBlockedSenders(ctx.db, { ...ref, email: to }, blocks, ctx.now)
 }
 
 /** Whoever left has left, whichever contact the address belongs to by now. */

@@ -13,6 +13,15 @@ export function lockPerson(db: Db, { accountId, email }: Person) {
   return db.run(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
 }
 
+/** Nobody else changes the contact until the transaction ends; whoever changes lists too begins with it. */
+export function holdContactOf(db: Db, person: Person) {
+  return db.run(sql`
+    select 1
+      from contacts
+     where account_id = ${person.accountId} and id = ${contactOf(person)}
+       for no key update`)
+}
+
 export type StandingRow = {
   account_name: string
   contact_id: string | null

@@ -6,10 +6,12 @@ import { suppressAll } from '../../suppressions/suppressions.ts'
 import { mayNoteOpens } from '../contacts/tracking-consent.ts'
 import { insertChanges, insertConsent } from '../contacts/trail-queries.ts'
 import { touchContacts } from '../lists/member-queries.ts'
+import { holdCounts } from '../lists/queries.ts'
 import {
   changeStatus,
   changeTrackingConsent,
   findStanding,
+  holdContactOf,
   insertUnsubscribeEvent,
   leaveList,
   listPersonLists,
@@ -121,6 +123,7 @@ export function returnToLists(db: Db, token: UnsubscribeToken, at: Date, listIds
   return inTurn({ db, token, at, source: 'double opt-in' }, async (act) => {
     const known = hasLeftAll(act.standing) ? await listsOf(act.db, token, act.standing) : []
     const others = known.filter((one) => one.is_member && !listIds.includes(one.id))
+    await holdCounts(act.db, token.accountId, [...others.map(({ id }) => id), ...listIds])
     for (const { id } of others) await leaveOne(act, id)
     await returnToAll(act)
   })
@@ -152,6 +155,11 @@ export function savePreferences(db: Db, token: UnsubscribeToken, choice: Choice,
     const leaving = offered.filter((one) => one.is_member && !isKept(one))
     const returning = offered.filter((one) => !one.is_member && isKept(one))
     let isNew = false
+    await holdCounts(
+      act.db,
+      token.accountId,
+      [...leaving, ...returning].map(({ id }) => id),
+    )
     for (const { id } of leaving) isNew = (await leaveOne(act, id)) || isNew
     for (const { id } of returning) await returnToOne(act, id)
     if (choice.nothing) isNew = (await leaveAll(act)) || isNew
@@ -173,7 +181,8 @@ function inTurn(asked: Asked, work: (act: Act) => Promise<void>): Promise<void> 
     if (isMoved && source === 'double opt-in')
       return void (await deleteSuppression(db, token, ['unsubscribe']))
     if (isMoved) await lockPerson(db, { accountId: token.accountId, email: standing.address })
-    await work({ ...asked, db, standing })
+    await holdContactOf(db, token)
+    await work({ ...asked, db, standing: (await findStanding(db, token)) ?? standing })
   })
 }
 

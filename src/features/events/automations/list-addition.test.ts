@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../../../test/until.ts'
 import { readId } from '../../../kernel/id.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
 import { workImports } from '../../contacts/import/work-imports.ts'
-import { leaveList, rejoinList } from '../../contacts/unsubscribe/queries.ts'
+import { changeStatus, leaveList, rejoinList } from '../../contacts/unsubscribe/queries.ts'
+import { captureTransport } from '../../messages/capture.ts'
+import { deliverThrough } from '../../messages/fixtures/engine.ts'
 import { openRunning, step } from '../fixtures/running.ts'
 
 const { app, api, declare, needs, now, pass, subjects } = await openRunning()
@@ -162,4 +165,27 @@ test('what it sends counts for the list and for the source of the consent', asyn
     assert.equal(body.sent, 1, filter)
   }
   assert.equal((await api('GET', `/api/v1/stats/engagement?listId=${listId + 1}`, key)).body.sent, 0)
+})
+
+test('a message that waits in the queue goes to nobody who has left the list, or everything, meanwhile', async () => {
+  const { accountId, key, listId, welcome } = await withList()
+  await declare(key, welcome)
+  const join = async (email: string) => {
+    const { body } = await api('POST', '/v3/contacts', key, { email, listIds: [listId] })
+    return { accountId, contactId: String(body.id) }
+  }
+  const [leaver, stopped] = [await join('leaver@example.com'), await join('stopped@example.com')]
+  await join('stays@example.com')
+  await pass(5)
+  await leaveList(db, leaver, String(listId), now())
+  await changeStatus(db, stopped, 'unsubscribed', now())
+  const stop = deliverThrough({ db, now, transport: captureTransport(db, now) })
+  const left = ['leaver', 'stopped', 'stays'].map((name) =>
+    until(async () => {
+      const { body } = await api('GET', `/api/v1/messages?to=${name}@example.com`, key)
+      return body.data[0].status !== 'queued' && body.data[0].status
+    }, `the message to ${name} to leave the queue`),
+  )
+  assert.deepEqual(await Promise.all(left), ['suppressed', 'suppressed', 'delivered'])
+  await stop()
 })

@@ -22,10 +22,15 @@ export async function readOptin(db: Db, token: OptinToken, now: Date): Promise<O
 
 const isOver = ({ created_at }: OptinRow, now: Date) => now.getTime() - created_at.getTime() > optinKeptMs
 
-/** What was confirmed is still so: the person is a contact, and nothing stops their mail. */
-export async function isStillOn(db: Db, { accountId }: OptinToken, { email }: OptinRow): Promise<boolean> {
-  const standing = await readStanding(db, { accountId, email })
-  return standing?.isKnown === true && !standing.isUnsubscribedFromAll
+/**
+ * What was confirmed is still so: the person is a contact, nothing stops their mail, and they have not left the lists
+ * themselves. That the customer moved them to another list is no end.
+ */
+export async function isStillOn(db: Db, { accountId }: OptinToken, optin: OptinRow): Promise<boolean> {
+  const standing = await readStanding(db, { accountId, email: optin.email })
+  if (!standing?.isKnown || standing.isUnsubscribedFromAll) return false
+  const confirmed = standing.lists.filter(({ id }) => optin.include_list_ids.includes(id))
+  return confirmed.length === 0 || confirmed.some(({ is_member }) => is_member)
 }
 
 export type Confirmation = { at: Date; ip: string }

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { makeApp } from '../../../test/app.ts'
+import { until } from '../../../test/until.ts'
+import { int, row } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
+import { jobsOf, makeCampaign, makeList, progress } from '../campaigns/sending/fixtures/campaigns.ts'
+import { captureTransport } from '../messages/capture.ts'
+import { deliverThrough } from '../messages/fixtures/engine.ts'
+
+const app = await makeApp()
+const { accountId, key } = app
+const { db } = app.pools
+const now = () => new Date()
+
+async function countNaming(email: string): Promise<number> {
+  const { n } = await db.one(
+    row<{ n: number }>({ n: int }),
+    sql`
+    select (select count(*) from messages where account_id = ${accountId} and recipient = ${email})::int
+           + (select count(*) from delivery_queue where account_id = ${accountId})::int as n`,
+  )
+  return n
+}
+
+test('nothing is left of who is erased while a campaign writes down its recipients, and it is counted on', async () => {
+  const owner = { accountId, keyId: (await app.makeKey()).id }
+  const listId = await makeList(db, owner, ['ann@example.com', 'bob@example.com'])
+  const id = await makeCampaign(db, owner, { recipients: { listIds: [listId] } })
+  const holder = new pg.Client({ connectionString: app.databaseUrl })
+  await holder.connect()
+  after(() => holder.end())
+  await holder.query('begin')
+  await holder.query('select 1 from campaigns where id = $1 for update', [id])
+  const run = jobsOf(db)
+  const freezing = run('freeze')
+  await until(async () => {
+    const { rows } = await holder.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows.length > 0
+  }, 'the recipients to be written down')
+  const body = { email: 'ann@example.com', confirm: true }
+  assert.equal((await app.call('POST', '/api/v1/contacts/erase', { key, body })).status, 200)
+  await holder.query('commit')
+  await freezing
+  await run('feed')
+  assert.equal(await countNaming('ann@example.com'), 3)
+  const stop = deliverThrough({ db, now, transport: captureTransport(db, now) })
+  await until(async () => (await countNaming('ann@example.com')) === 0, 'the queue to be empty')
+  await stop()
+  const { total, counts, kept } = await progress(db, id)
+  assert.deepEqual([total, counts, kept], [2, { failed: 1 }, { cancelled: 1, failed: 1 }])
+})
