@@ -1,19 +1,19 @@
 // Looks at what the service would need, without starting it.
 
 import { Resolver } from 'node:dns/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { hasDatabase } from '../adapters/embedded-postgres/embedded-postgres.ts'
 import { isDiskFull } from '../kernel/disk-full.ts'
 import { codeOf, isUnwritable } from '../kernel/outage.ts'
 import type { Transport } from '../kernel/ports.ts'
 import { keyId } from '../kernel/seal.ts'
-import { connectionTo } from '../kernel/server-settings.ts'
 import { within } from '../kernel/within.ts'
 import { secretKeysAtHand } from './backup/data-files.ts'
 import { BackupFault } from './backup/format.ts'
 import { readClockOf } from './clock-queries.ts'
 import { clocksApart, howToSetClocks } from './clocks.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
+import { connectAlone } from './connect-alone.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { openDatabase } from './database.ts'
 import { openMediaStorage } from './media.ts'
@@ -27,7 +27,7 @@ import {
 } from './migrate.ts'
 import { howToBringBack, printOf, unopenedInWords } from './secret-key.ts'
 import { findUnopened, listPrints } from './secret-print-queries.ts'
-import { resolverAddresses } from './setting-faults.ts'
+import { adviceOn, resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { openTransport } from './transports.ts'
@@ -99,11 +99,7 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     try {
       const keys = await secretKeysAtHand(config)
       const { version, missing, apart, ...secrets } = await lookAt(database.url, keys)
-      const detail = `${database.kind}, PostgreSQL ${version}`
-      const found: Check =
-        missing.length === 0
-          ? { name, state: 'ok', detail }
-          : { name, state: 'warning', detail: `${detail}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
+      const found = checkTables(missing, `${database.kind}, PostgreSQL ${version}`)
       return [found, checkClock(apart), checkSecretKey(config, keys, secrets)]
     } finally {
       await database.close()
@@ -113,7 +109,7 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     if (codeOf(error) === '53300')
       return [{ name, state: 'failed', detail: oneLine(error), mend: howToConnect }]
     const mend = config.databaseUrl
-      ? 'check DATABASE_URL and that the server takes connections from here'
+      ? (adviceOn(error) ?? 'check DATABASE_URL and that the server takes connections from here')
       : 'mend what the line above says, or set DATABASE_URL to use another server'
     // It has been reached, and its line says what to do.
     const isReached = error instanceof MigrationFault || error instanceof BackupFault
@@ -124,19 +120,26 @@ async function checkDatabase(config: Config): Promise<Check[]> {
 const howToConnect =
   'raise max_connections of the server, or the limit of the role or database: each process of Posthorn takes up to 19'
 
+function checkTables(missing: Migration[] | undefined, server: string): Check {
+  const name = 'database'
+  if (!missing) return { name, state: 'ok', detail: `${server}, empty: the first start makes its tables` }
+  if (missing.length === 0) return { name, state: 'ok', detail: server }
+  return { name, state: 'warning', detail: `${server}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
+}
+
 type Secrets = { prints: string[]; lost: string | undefined }
-type Look = Secrets & { version: string; missing: Migration[]; apart: string | undefined }
+type Look = Secrets & { version: string; missing: Migration[] | undefined; apart: string | undefined }
 
 async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
-  const client = new pg.Client({ ...connectionTo(url), connectionTimeoutMillis: 5_000 })
-  await client.connect()
+  const client = await connectAlone(url)
   try {
-    await refuseUnfit(client)
+    await refuseUnfit(client, url)
     await tryToWrite(client)
     const { rows } = await client.query(`select current_setting('server_version') as version`)
     const missing = await missingIn(client)
     // An older version may not have all the tables.
-    const lost = missing.length > 0 ? undefined : unopenedInWords(await findUnopened(client, keys.map(keyId)))
+    const hasTables = missing?.length === 0
+    const lost = hasTables ? unopenedInWords(await findUnopened(client, keys.map(keyId))) : undefined
     const apart = await clocksApart(() => readClockOf(client))
     return { version: rows[0].version, prints: await listPrints(client), missing, lost, apart }
   } finally {

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { connectionTo, patience } from '../kernel/server-settings.ts'
+import { patience } from '../kernel/server-settings.ts'
+import { connectAlone } from './connect-alone.ts'
 import { packageRoot } from './package-root.ts'
+import { howToKeepConnections, isShared } from './shared-connections.ts'
 
 // An arbitrary number that stands for "someone is migrating this database".
 export const lockKey = 7_046_029_254
@@ -21,12 +23,12 @@ export type OfOlderVersion = 'migrate' | 'refuse'
 export async function migrate(
   url: string,
   older: OfOlderVersion = 'migrate',
+  tell: Tell = () => {},
 ): Promise<{ applied: string[]; total: number }> {
-  const client = new pg.Client({ ...connectionTo(url, patience), connectionTimeoutMillis: 5_000 })
-  await client.connect()
+  const client = await connectAlone(url, patience)
   try {
-    await refuseUnfit(client)
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await refuseUnfit(client, url)
+    await takeLock(client, tell)
     await client.query(migrationsTable)
     const files = await knownMigrations()
     const pending = pendingOf(files, await appliedIn(client))
@@ -39,16 +41,32 @@ export async function migrate(
   }
 }
 
+/** Where a line for the operator goes. */
+export type Tell = (line: string) => void
+
+const toldAfterMs = 1_000
+
+/** A restore can take long, and who stands still has it as well. */
+export async function takeLock(client: pg.Client, tell: Tell): Promise<void> {
+  const says = 'waiting for another process, which is migrating or restoring this database'
+  const telling = setTimeout(() => tell(says), toldAfterMs)
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+  } finally {
+    clearTimeout(telling)
+  }
+}
+
 export const ofOlderVersion = ({ length }: Migration[]) =>
   `of an older version, ${length} ${length === 1 ? 'migration is' : 'migrations are'} missing`
 
 export const howToMigrate = 'stop what runs of that, then start this one or run: posthorn migrate'
 
-/** Of a database that is only looked at; an empty one lacks nothing yet. */
-export async function missingIn(client: pg.Client): Promise<Migration[]> {
+/** Of a database that is only looked at; undefined of an empty one. */
+export async function missingIn(client: pg.Client): Promise<Migration[] | undefined> {
   const { rows } = await client.query(`select to_regclass('schema_migrations') is not null as is_there`)
   const applied = rows[0].is_there ? await appliedIn(client) : new Map()
-  return applied.size === 0 ? [] : pendingOf(await knownMigrations(), applied)
+  return applied.size === 0 ? undefined : pendingOf(await knownMigrations(), applied)
 }
 
 export const migrationsTable = `create table if not exists schema_migrations (
@@ -56,7 +74,7 @@ export const migrationsTable = `create table if not exists schema_migrations (
 
 export const knownMigrations = () => readMigrations(join(packageRoot(), 'db', 'migrations'))
 
-export async function refuseUnfit(client: pg.Client): Promise<void> {
+export async function refuseUnfit(client: pg.Client, url: string): Promise<void> {
   const { rows } = await client.query(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
             current_setting('transaction_read_only') = 'on' as only_reads,
@@ -85,6 +103,7 @@ export async function refuseUnfit(client: pg.Client): Promise<void> {
       `the user ${user_name} may not make tables in the schema ${schema_name}: ` +
         `grant create on schema ${pg.escapeIdentifier(schema_name)} to ${pg.escapeIdentifier(user_name)}`,
     )
+  if (await isShared(client, url)) throw new MigrationFault(howToKeepConnections)
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
