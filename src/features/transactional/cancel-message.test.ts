@@ -148,7 +148,10 @@ test('there too what was scheduled is cancelled while it is held or waits for it
     return { kind: 'deferred', fault: 'message', retryAfterMs, ...said }
   })
   const states = async () => (await app.call('GET', '/api/v1/messages', { key })).body.data
-  await until(async () => (await states()).every((one: { last_error: unknown }) => one.last_error), 'both tries')
+  await until(
+    async () => (await states()).every((one: { last_error: unknown }) => one.last_error),
+    'both tries',
+  )
   await stop()
   const state = () => app.call('GET', `/v3/smtp/emailStatus/${batchId}?status=queued`, { key })
   assert.equal((await state()).body.count, 2)
