@@ -1,0 +1,58 @@
+// A telephone number is one person's, however it is written.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import pg from 'pg'
+import { sql } from '../../kernel/sql.ts'
+import { accepted, makeSmsApp } from './fixtures/app.ts'
+
+const app = await makeSmsApp()
+const { db, send } = app
+
+const written = ['+33 (0)6 12 34 56 78', '0033 0612345678', '33 6 12 34 56 78']
+
+async function contact(email: string, body: object, key = app.key): Promise<void> {
+  const reply = await app.call('POST', '/v3/contacts', { key, body: { email, ...body } })
+  assert.equal(reply.status, 201, reply.text)
+}
+
+test('a contact that is blacklisted gets no SMS, in whichever spelling its number came', async () => {
+  for (const SMS of written) {
+    const { key } = await app.makeAccount()
+    await contact('ann@example.com', { attributes: { SMS }, smsBlacklisted: true }, key)
+    for (const recipient of written) assert.equal((await send({ recipient }, key)).status, 422, recipient)
+    const twin = { email: 'twin@example.com', attributes: { SMS: '+33612345678' } }
+    assert.equal((await app.call('POST', '/v3/contacts', { key, body: twin })).status, 400)
+    const path = '/v3/contacts/%2B33%20(0)6%2012345678?identifierType=phone_id'
+    assert.equal((await app.call('GET', path, { key })).body.email, 'ann@example.com')
+  }
+})
+
+test('who is erased has the SMS erased that went to their number, and gets no other', async () => {
+  await contact('bo@example.com', { attributes: { SMS: '+33 (0)7 51 23 45 67' } })
+  const id = accepted(await send({ recipient: '+33751234567' }))
+  const body = { email: 'bo@example.com', confirm: true }
+  assert.equal((await app.call('POST', '/api/v1/contacts/erase', { body })).status, 200)
+  assert.equal(await db.run(sql`select 1 from sms_messages where id = ${id}`), 0)
+  assert.equal((await send({ recipient: '+33751234567' })).status, 422)
+})
+
+test('numbers that were kept with the zero lose it, unless it is their own or another contact has them', async () => {
+  const { accountId, key } = await app.makeAccount()
+  const kept = { one: '330612345601', two: '390312345678', three: '330612345603', four: '33612345603' }
+  for (const [name, SMS] of Object.entries(kept)) {
+    await contact(`${name}@example.com`, { attributes: {} }, key)
+    await db.run(
+      sql`update contacts set sms = ${SMS} where account_id = ${accountId} and email = ${`${name}@example.com`}`,
+    )
+  }
+  const client = new pg.Client({ connectionString: app.databaseUrl })
+  await client.connect()
+  await client.query(await readFile('db/migrations/0112_phone_numbers.sql', 'utf8'))
+  await client.end()
+  const { body } = await app.call('GET', '/v3/contacts?sort=asc', { key })
+  assert.deepEqual(
+    body.contacts.map((one: { attributes: { SMS: string } }) => one.attributes.SMS),
+    ['33612345601', '390312345678', '330612345603', '33612345603'],
+  )
+})
