@@ -169,11 +169,12 @@ const scheduled = (accountId: string, which: ScheduledRef) => sql`
                and scheduled_at is not null
                and ${isOf(which)}`
 
-/** The first copy of each message that was given a time. */
+/** The first copy of each message that was given a time; its state is that of the first that may be read. */
 const firsts = (accountId: string, { which, statuses, range }: ScheduledFilter) => sql`
-      from (select distinct on (message_id) id, status, created_at, scheduled_at
+      from (select distinct on (message_id) first_value(m.id) over (partition by message_id order by m.id) as id,
+                   status, created_at, scheduled_at
                    ${scheduled(accountId, which)}
-             order by message_id, id) firsts
+             order by message_id, status = 'suppressed', m.id) firsts
      where true
        ${when(statuses, (wanted) => sql`and status = any(${wanted}::text[])`)}
        ${when(range, ({ since, until }) => sql`and created_at >= ${since} and created_at < ${until}`)}`
