@@ -125,9 +125,10 @@ function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<Gu
       },
       onEnd(error?: Error) {
         timers.forEach(clearTimeout)
-        if (bodyMs !== undefined && isTooLarge(error)) resolve(reader.soFar())
-        else if (error) reject(faultOf(error, url.host, progress))
-        else resolve(reader.answer)
+        if (bodyMs !== undefined && isTooLarge(error)) return resolve(reader.soFar())
+        if (!error) return resolve(reader.answer)
+        progress.status ??= reader.status()
+        reject(faultOf(error, url.host, progress))
       },
     }
     cutOff = () => {
