@@ -81,8 +81,9 @@ const bodySize = sql`
   + case when pg_column_size(b.parts) < 2000 then pg_column_size(b.parts)
          when pg_column_size(b.parts) > ${mostLoaded} then 4 * pg_column_size(b.parts)
          else coalesce(octet_length(b.parts::text), 0) end`
+// An empty file is one all the same.
 const attachedSize = sql`
-  (select coalesce(sum(octet_length(a.content)), 0)::int
+  (select coalesce(sum(greatest(1, octet_length(a.content))), 0)::int
      from message_attachments a
     where a.account_id = m.account_id and a.message_id = m.id)`
 const ifLight = sql`case when z.body_size <= ${mostLoaded} then`
