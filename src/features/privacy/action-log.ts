@@ -1,6 +1,7 @@
 // The action log holds what callers sent, a person among others or all by themselves: they are told what is about them,
 // and that alone is erased.
 import type { Db } from '../../kernel/db.ts'
+import { readPhone } from '../contacts/contacts/read-ref.ts'
 import type { Person } from './erase-queries.ts'
 import { type AboutRow, findLines, replaceLines } from './log-queries.ts'
 
@@ -42,10 +43,9 @@ async function* linesAbout(db: Db, who: Person): AsyncGenerator<AboutRow[]> {
 
 type IsOwn = (text: string) => boolean
 
-function judgeOf({ pattern, phone, contactId }: Person) {
+function judgeOf({ pattern, phones, contactId }: Person) {
   const addresses = new RegExp(pattern, 'i')
-  const isPhone = (text: string) =>
-    phone !== null && text.replace(/^(?:\+|00)/, '').replaceAll(/\D/g, '') === phone
+  const isPhone = (text: string) => phones.length > 0 && phones.includes(readPhone(text) ?? '')
   return {
     isOwn: (text: string) => addresses.test(text) || isPhone(text),
     isIdentifier: (params: Record<string, unknown>) => contactId !== null && params.identifier === contactId,

@@ -13,8 +13,8 @@ export type Person = {
   pattern: string
   /** What such a text is like, in lower case. */
   likes: string[]
-  /** The contact's telephone number. */
-  phone: string | null
+  /** The contact's telephone number, with those that it had before. */
+  phones: string[]
   contactId: string | null
 }
 
@@ -27,9 +27,8 @@ const messageIds = ({ accountId, emails }: Person) =>
 export const isAbout = (written: Sql, { likes, pattern }: Pick<Person, 'likes' | 'pattern'>) =>
   sql`case when lower(${written}) like any(${likes}::text[]) then ${written} ~* ${pattern} else false end`
 
-/** The addresses and the telephone number. */
-export const namesOf = ({ emails, phone }: Pick<Person, 'emails' | 'phone'>) =>
-  phone === null ? emails : [...emails, phone]
+/** The addresses and the telephone numbers. */
+export const namesOf = ({ emails, phones }: Pick<Person, 'emails' | 'phones'>) => [...emails, ...phones]
 
 /** Waits for what is being recorded about them; what comes later finds no message. */
 export function lockMessages(db: Db, { accountId, emails }: Person) {

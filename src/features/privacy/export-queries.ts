@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/db.ts'
-import { json, maybe, row, text } from '../../kernel/row.ts'
+import { json, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { namesOf, type Person } from './erase-queries.ts'
 
@@ -109,14 +109,14 @@ export function exportFormer(db: Db, { accountId, email, emails }: Person) {
   )
 }
 
-const Contact = row<{ id: string; sms: string | null }>({ id: text, sms: maybe(text) })
+const Contact = row<{ id: string }>({ id: text })
 
-export async function findContact(db: Db, accountId: string, email: string) {
+export async function findContactId(db: Db, accountId: string, email: string) {
   const found = await db.maybe(
     Contact,
-    sql`select id, sms from contacts where account_id = ${accountId} and email = ${email}`,
+    sql`select id from contacts where account_id = ${accountId} and email = ${email}`,
   )
-  return found ?? { id: null, sms: null }
+  return found?.id ?? null
 }
 
 const Former = row<{ email: string }>({ email: text })

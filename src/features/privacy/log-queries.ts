@@ -11,7 +11,7 @@ type LinePage = { after: string | undefined; limit: number }
 
 /** Of the next so many lines those that name the person; `last` is where to go on, null at the end. */
 export function findLines(db: Db, who: Person, page: LinePage) {
-  const { accountId, phone, contactId } = who
+  const { accountId, phones, contactId } = who
   return db.one(
     Lines,
     sql`
@@ -27,7 +27,9 @@ export function findLines(db: Db, who: Person, page: LinePage) {
                                                         'params', l.params) order by l.id), '[]')
               from page l
              where ${isAbout(sql`l.params::text`, who)}
-                ${when(phone ?? undefined, (number) => sql`or strpos(l.params::text, ${number}) > 0`)}
+                or exists (select 1
+                             from unnest(${phones}::text[]) as p (phone)
+                            where strpos(l.params::text, p.phone) > 0)
                 ${when(
                   contactId ?? undefined,
                   (id) => sql`or (l.operation like 'contact.%' and l.params ->> 'identifier' = ${id})`,

@@ -24,7 +24,7 @@ test('copies of what a person got are found by its Message-ID, not among all mes
   const put: Sql[] = []
   const db = { run: async (statement: Sql) => put.push(statement) } as unknown as Db
   const names = { email: 'u7@example.com', emails: ['u7@example.com'], pattern: 'u7', likes: ['%u7%'] }
-  await eraseFromRelayed(db, { accountId: app.accountId, phone: null, contactId: null, ...names })
+  await eraseFromRelayed(db, { accountId: app.accountId, phones: [], contactId: null, ...names })
   assert.equal(put.length, 2)
   for (const statement of put) {
     const { text, values } = compile(statement)

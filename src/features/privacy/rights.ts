@@ -24,8 +24,9 @@ async function personOf({ db, caller: { accountId } }: Ctx, given: string): Prom
   const email = readEmail(given)
   const former = await tell.listFormer(db, accountId, email)
   const emails = [email, ...former.map((one) => one.email)]
-  const { id: contactId, sms: phone } = await tell.findContact(db, accountId, email)
-  return { accountId, email, emails, phone, contactId, ...searchesFor(emails) }
+  const phones = (await sms.listPhones(db, accountId, email)).map(({ phone }) => phone)
+  const contactId = await tell.findContactId(db, accountId, email)
+  return { accountId, email, emails, phones, contactId, ...searchesFor(emails) }
 }
 
 function searchesFor(emails: string[]): Pick<erase.Person, 'pattern' | 'likes'> {
@@ -151,7 +152,7 @@ export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Sourc
   erased.bodies = await erase.eraseBodies(ctx.db, who)
   erased.messages = await erase.eraseMessages(ctx.db, who)
   await erase.eraseUnsuppression(ctx.db, who)
-  erased.sms_optout = await sms.keepPhoneHash(ctx.db, who, ctx.now)
+  erased.sms_optout = await sms.keepPhoneHashes(ctx.db, who, ctx.now)
   erased.suppression = await erase.keepHashes(ctx.db, who, { newId: newUuid, at: ctx.now })
   return erased as Record<Source, number>
 }

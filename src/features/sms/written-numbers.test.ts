@@ -37,6 +37,32 @@ test('who is erased has the SMS erased that went to their number, and gets no ot
   assert.equal((await send({ recipient: '+33751234567' })).status, 422)
 })
 
+test('who is erased has those erased too that went to a number they had before, unless it is another contact’s', async () => {
+  const change = (email: string, SMS: string) =>
+    app.call('PUT', `/v3/contacts/${email}`, { body: { attributes: { SMS } } })
+  await contact('cy@example.com', { attributes: { SMS: '+33751234501' } })
+  const before = accepted(await send({ recipient: '+33751234501' }))
+  await change('cy@example.com', '+33751234502')
+  const given = accepted(await send({ recipient: '+33751234502' }))
+  await change('cy@example.com', '+33751234503')
+  await contact('dee@example.com', { attributes: { SMS: '+33751234502' } })
+  const told = (await app.call('GET', '/api/v1/contacts/export?email=cy@example.com')).body.sms
+  assert.deepEqual(
+    told.map((one: { recipient: string }) => one.recipient),
+    ['33751234501'],
+  )
+  const body = { email: 'cy@example.com', confirm: true }
+  assert.equal((await app.call('POST', '/api/v1/contacts/erase', { body })).body.erased.sms, 1)
+  const isThere = async (id: number) => (await db.run(sql`select 1 from sms_messages where id = ${id}`)) === 1
+  assert.deepEqual([await isThere(before), await isThere(given)], [false, true])
+  for (const [number, status] of [
+    ['01', 422],
+    ['02', 201],
+    ['03', 422],
+  ])
+    assert.equal((await send({ recipient: `+337512345${number}` })).status, status)
+})
+
 test('numbers that were kept with the zero lose it, unless it is their own or another contact has them', async () => {
   const { accountId, key } = await app.makeAccount()
   const kept = { one: '330612345601', two: '390312345678', three: '330612345603', four: '33612345603' }
