@@ -26,8 +26,9 @@ export function openSmsHooks({ topics, client, log }: HookNeeds, ovhToken: strin
       if (ovhToken === undefined || !isSame(token, ovhToken)) throw notFound()
       const report = readOvhReport(query, now)
       if (!report) return null
-      // The same call again is the same text.
-      const id = createHash('sha256').update(JSON.stringify(query)).digest('hex')
+      const id = createHash('sha256')
+        .update(nameOfCall(query, report, now))
+        .digest('hex')
       return { provider: 'ovh-sms', id, reports: [report] }
     },
   }
@@ -37,6 +38,18 @@ function awsReports(message: string, at: Date): SmsReport[] {
   const reports = readAwsReports(message, at)
   if (!reports) throw feedbackMalformed()
   return reports
+}
+
+const repeatedMs = 10 * 60_000
+
+/**
+ * The same call again is the same text. Of answers without a time that holds for a while only: whoever writes STOP to
+ * one account today and to another next week means both.
+ */
+function nameOfCall(query: object, report: SmsReport, now: Date): string {
+  const said = JSON.stringify(query)
+  const isTimed = report.kind === 'status' || 'date' in query
+  return isTimed ? said : `${said} ${Math.floor(now.getTime() / repeatedMs)}`
 }
 
 function isSame(given: string, wanted: string): boolean {

@@ -81,7 +81,7 @@ const postThrough =
       const { status, headers, body } = await client.request(wanted)
       return { status, retryAfter: headers['retry-after'], body }
     } catch (error) {
-      // It has answered; what else it says is too long or too slow to be of interest.
+      // It has answered, although not with all of a head.
       if (error instanceof GuardedFault && error.status !== null)
         return { status: error.status, retryAfter: undefined, body: Buffer.alloc(0) }
       throw error

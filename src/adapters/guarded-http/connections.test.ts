@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { generate } from 'selfsigned'
 import { until } from '../../../test/until.ts'
-import { type GuardedClient, openGuardedClient } from './guarded-http.ts'
+import { type GuardedClient, type GuardedFault, openGuardedClient } from './guarded-http.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const opened: { server: Server; sockets: Set<Socket> }[] = []
@@ -220,4 +220,18 @@ test('a certificate is held against the name that was asked for', async () => {
   }).finally(() => rm(folder, { recursive: true }))
   server.close()
   assert.match(stdout, /^hello\n.*ERR_TLS_CERT_ALTNAME_INVALID\n$/)
+})
+
+test('an answer that is no good HTTP otherwise is known by its status, and one without a status line by nothing', async () => {
+  const heads: [string, number | null][] = [
+    ['HTTP/1.1 200 OK\nContent-Length: 0\n\n', 200],
+    ['HTTP/1.1 200 OK\r\nX-A: a\r\n folded\r\nContent-Length: 0\r\n\r\n', 200],
+    ['HTTP/1.1 503 Not now\r\nServer : x\r\nContent-Length: 0\r\n\r\n', 503],
+    ['HTTP/2 200\r\nContent-Length: 0\r\n\r\n', null],
+    ['200 OK\n\n', null],
+  ]
+  for (const [head, status] of heads) {
+    const { post } = await open((socket) => socket.end(head))
+    await assert.rejects(post(), (fault: GuardedFault) => fault.status === status && fault.reached, head)
+  }
 })

@@ -21,7 +21,7 @@ export type GuardedRequest = Written & {
   repeatable?: boolean
   /** For all of it, from the name to the last byte. */
   timeoutMs: number
-  /** For what follows the head: after that the answer is what has come. */
+  /** For what follows the head: after that, or where it is more than `maxBytes`, the answer is what has come. */
   bodyMs?: number
 }
 
@@ -125,8 +125,10 @@ function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<Gu
       },
       onEnd(error?: Error) {
         timers.forEach(clearTimeout)
-        if (error) reject(faultOf(error, url.host, progress))
-        else resolve(reader.answer)
+        if (bodyMs !== undefined && isTooLarge(error)) return resolve(reader.soFar())
+        if (!error) return resolve(reader.answer)
+        progress.status ??= reader.status()
+        reject(faultOf(error, url.host, progress))
       },
     }
     cutOff = () => {
@@ -145,6 +147,8 @@ function exchange({ url, to, request }: Way, wanted: GuardedRequest): Promise<Gu
     to.begin(under)
   })
 }
+
+const isTooLarge = (error?: Error) => error instanceof GuardedFault && error.code === 'too_large'
 
 type Reading = { host: string; wanted: GuardedRequest; progress: Progress }
 

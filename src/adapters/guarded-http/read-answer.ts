@@ -91,7 +91,7 @@ export function answerReader({ onHead, onBody }: Heads): AnswerReader {
 const longestStatusLine = 200
 
 function statusIn(begun: string): number | undefined {
-  const [, status] = /^HTTP\/1\.[01] ([2-9]\d\d)(?: [^\r\n\0]*)?\r\n/.exec(begun) ?? []
+  const [, status] = /^HTTP\/1\.[01] ([2-9]\d\d)(?: [^\r\n\0]*)?\r?\n/.exec(begun) ?? []
   return status === undefined ? undefined : Number(status)
 }
 

@@ -70,6 +70,7 @@ async function serverOf(
     ...(ca ? { ca } : {}),
     connectMs,
     replyMs,
+    finalMs: 2 * replyMs,
     idleMs: replyMs,
   }
 }
@@ -88,7 +89,7 @@ function inOurTerms(message: string): string {
 const stages: MailStage[] = ['mail', 'rcpt', 'data']
 
 async function handOver(session: Session, letter: Letter): Promise<MailboxOutcome> {
-  const { channel, replyMs, sizeLimit } = session
+  const { channel, replyMs, finalMs, sizeLimit } = session
   const size = sizeLimit === null ? '' : ` SIZE=${letter.size}`
   const commands = [`MAIL FROM:<${letter.from}>${size}`, `RCPT TO:<${letter.to}>`, 'DATA']
   for (const [at, stage] of stages.entries()) {
@@ -100,7 +101,7 @@ async function handOver(session: Session, letter: Letter): Promise<MailboxOutcom
   }
   channel.write(letter.wire)
   // RFC 5321 4.5.3.2.6: a server may take its time over the final dot.
-  const { reply, loss } = await channel.answer(2 * replyMs)
+  const { reply, loss } = await channel.answer(finalMs)
   if (loss) return { kind: 'uncertain', ...loss.said }
   return refusedBy(outcomeOf(reply), 'data')
 }

@@ -11,6 +11,8 @@ export type Server = ParsedSmtpUrl & {
   ca?: string | Buffer
   connectMs: number
   replyMs: number
+  /** For the answer to the final dot. */
+  finalMs: number
   idleMs: number
 }
 

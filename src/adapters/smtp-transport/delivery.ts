@@ -110,7 +110,7 @@ const isRefused = ({ reply }: Answer, at: number) =>
 /** RFC 2920 3.1: a server that wants text for a message without recipient gets an empty one. */
 async function sendNothing({ channel, replyMs }: Session): Promise<void> {
   channel.write('.\r\n')
-  await channel.answer(finalMs(replyMs))
+  await channel.answer(replyMs)
 }
 
 async function reset({ channel, replyMs }: Session): Promise<void> {
@@ -120,15 +120,12 @@ async function reset({ channel, replyMs }: Session): Promise<void> {
   if (reply && reply.code !== 250) channel.abandon(saidBy(reply, 'the mail server refuses RSET: '))
 }
 
-// RFC 5321 4.5.3.2.6: a server may take its time over the final dot; giving up early makes doubles.
-const finalMs = (replyMs: number) => 2 * replyMs
-
 // Above this a message is written piece by piece, so that its progress counts and its end is known.
 const pieceSize = 64 * 1024
 
 async function carryBody(session: Session, desk: Desk, job: Job): Promise<Begun | undefined> {
-  const { channel, pipelining, replyMs } = session
-  const answer = channel.answer(finalMs(replyMs))
+  const { channel, pipelining, finalMs } = session
+  const answer = channel.answer(finalMs)
   const isLarge = job.wire.length > pieceSize
   const written = isLarge ? await writePieces(channel, job.wire, answer) : whole
   let next: Begun | undefined

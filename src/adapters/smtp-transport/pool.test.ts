@@ -69,6 +69,21 @@ test('a connection keeps its place until it is really gone', async (t) => {
   assert.equal(server.most, 1)
 })
 
+test('a server that looks through a message for longer than for anything else is waited for', async (t) => {
+  const scanned: (() => void)[] = []
+  const server = await serve(t, {
+    onText: (_received, { socket }) => {
+      scanned.push(() => socket.write('250 2.0.0 Ok\r\n'))
+      return ''
+    },
+  })
+  const sending = openFor(t, { ...server, timeouts: { replyMs: 300 } }).send(handover())
+  await server.when(() => scanned.length === 1)
+  const later = setTimeout(() => scanned[0]?.(), 900)
+  t.after(() => clearTimeout(later))
+  assert.equal((await sending).kind, 'accepted')
+})
+
 test('a connection is used again for the next message', async (t) => {
   const server = await serve(t)
   const transport = openFor(t, server)

@@ -15,6 +15,7 @@ export type Session = {
   /** RFC 6152. */
   eightBit: boolean
   replyMs: number
+  finalMs: number
   openedAt: number
   begun: number
   answered: number
@@ -38,6 +39,7 @@ export async function openSession(server: Server, stop: AbortSignal): Promise<Se
       sizeLimit: size === undefined ? null : Number(size[0]) || 0,
       eightBit: extensions.has('8BITMIME'),
       replyMs: server.replyMs,
+      finalMs: server.finalMs,
       openedAt,
       begun: 0,
       answered: 0,

@@ -16,14 +16,17 @@ export type SmtpTransportOptions = {
    */
   url: string
   ca?: string | Buffer
-  /** The answer to the final dot has twice `replyMs`. */
-  timeouts?: { connectMs?: number; replyMs?: number; idleMs?: number }
+  /** `finalMs`: for the answer to the final dot. */
+  timeouts?: { connectMs?: number; replyMs?: number; finalMs?: number; idleMs?: number }
 }
+
+// RFC 5321 4.5.3.2.6: a server may look through a message for minutes; giving up before it is done makes doubles.
+const longestFinalMs = 10 * 60_000
 
 /** Hands messages to a mail server by SMTP, over connections that stay open between messages. */
 export function openSmtpTransport({ url, ca, timeouts = {} }: SmtpTransportOptions): Transport {
-  const { connectMs = 10_000, replyMs = 60_000, idleMs = 20_000 } = timeouts
-  const server: Server = { ...parseSmtpUrl(url), ...(ca ? { ca } : {}), connectMs, replyMs, idleMs }
+  const { connectMs = 10_000, replyMs = 60_000, finalMs = longestFinalMs, idleMs = 20_000 } = timeouts
+  const server: Server = { ...parseSmtpUrl(url), ...(ca ? { ca } : {}), connectMs, replyMs, finalMs, idleMs }
   const pool = openPool(server)
   let closing: Promise<void> | undefined
   const close = () => {

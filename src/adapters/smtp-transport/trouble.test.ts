@@ -182,7 +182,7 @@ test('an idle connection that the server ends with 421 is not used again', async
 })
 
 test('no answer in time: deferred before the final dot, uncertain after it', async (t) => {
-  const timeouts = { connectMs: 2000, replyMs: 60 }
+  const timeouts = { connectMs: 2000, replyMs: 60, finalMs: 120 }
   for (const verb of ['EHLO', 'MAIL', 'RCPT', 'DATA']) {
     let isSilent = false
     const on: Habits['on'] = (command) => {

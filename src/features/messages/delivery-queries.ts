@@ -84,8 +84,9 @@ const bodySize = sql`
   + case when pg_column_size(b.parts) < 2000 then pg_column_size(b.parts)
          when pg_column_size(b.parts) > ${mostLoaded} then 4 * pg_column_size(b.parts)
          else coalesce(octet_length(b.parts::text), 0) end`
+// An empty file is one all the same.
 const attachedSize = sql`
-  (select coalesce(sum(octet_length(a.content)), 0)::int
+  (select coalesce(sum(greatest(1, octet_length(a.content))), 0)::int
      from message_attachments a
     where a.account_id = m.account_id and a.message_id = m.id)`
 const ifLight = sql`case when z.body_size <= ${mostLoaded} then`
@@ -281,8 +282,8 @@ export type NewEvent = {
 
 /**
  * Of messages that are still there: one that was erased meanwhile leaves nothing behind. They are locked in the order
- * of their ids, so that two who lock several do not wait for each other. A message that a worker handed over while it
- * had long lost it to another counts as sent once.
+ * of their ids, so that two who lock several do not wait for each other. A message counts as sent once, also where
+ * a worker handed it over that had long lost it to another, or the upstream told of it before.
  */
 export function insertEvents(db: Runs, events: NewEvent[]) {
   const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
@@ -293,7 +294,10 @@ export function insertEvents(db: Runs, events: NewEvent[]) {
                   ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
            as e (id, account_id, message_id, type, at, data)
       join messages m on m.id = e.message_id and m.account_id = e.account_id
-     where e.type <> 'sent' or m.sent_at is null or m.sent_at = e.at
+     where e.type <> 'sent'
+        or m.sent_at is null
+        or m.sent_at = e.at
+        or not exists (select 1 from message_events p where p.message_id = m.id and p.type = 'sent')
      order by m.id, e.id
        for key share of m
     on conflict (account_id, id) do nothing`)

@@ -40,7 +40,7 @@ export function markDelivered(db: Db, accountId: string, id: string, at: Date) {
 export function markFailed(db: Db, accountId: string, id: string, error: string) {
   return db.run(sql`
     update messages
-       set status = 'failed', last_error = ${error}::jsonb
+       set status = 'failed', last_error = ${error}::jsonb, held_reason = null
      where account_id = ${accountId}
        and id = ${id}
        and status in ('queued', 'held', 'sent', 'delivered')`)

@@ -76,18 +76,19 @@ export type Taken = { accountId: string; id: string; at: Date; upstreamId: strin
 export async function markTaken(db: Db, { accountId, id, at, upstreamId }: Taken): Promise<boolean> {
   const changed = await db.run(sql`
     update messages
-       set status = 'sent', sent_at = ${at}, last_error = null, upstream_id = coalesce(${upstreamId}, upstream_id)
+       set status = 'sent', sent_at = ${at}, last_error = null, held_reason = null,
+           upstream_id = coalesce(${upstreamId}, upstream_id)
      where account_id = ${accountId}
        and id = ${id}
-       and status = 'queued'`)
+       and status in ('queued', 'held')`)
   return changed > 0
 }
 
 export function markSuppressed(db: Db, accountId: string, id: string, error: string) {
   return db.run(sql`
     update messages
-       set status = 'suppressed', last_error = ${error}::jsonb
+       set status = 'suppressed', last_error = ${error}::jsonb, held_reason = null
      where account_id = ${accountId}
        and id = ${id}
-       and status in ('queued', 'sent')`)
+       and status in ('queued', 'held', 'sent')`)
 }

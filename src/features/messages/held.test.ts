@@ -266,6 +266,14 @@ describe('the next try', () => {
     assert.equal(tried(7 * 24 * hours, { askedMs: 600_000 }), undefined)
   })
 
+  test('comes a day later where the upstream asks for weeks, and the message is held, not lost', () => {
+    for (const isTransport of [true, false]) {
+      const asked = { askedMs: 10 * 24 * hours, isTransport }
+      assert.equal(tried(0, asked)?.isHeld, true)
+      about(24 * 60, waits(0, asked))
+    }
+  })
+
   test('while the upstream is away comes soon, and after a day the message is held, not lost', () => {
     about(1 / 6, waits(0, { isTransport: true, attempts: 50 }))
     assert.equal(tried(23 * hours, { isTransport: true })?.isHeld, false)

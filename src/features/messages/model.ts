@@ -26,6 +26,8 @@ const giveUpAfterMs = 24 * 3_600_000
 const holdAfterMs = 10 * 60_000
 const giveUpHeldAfterMs = 7 * 24 * 3_600_000
 const briefWaitMs = 10_000
+// Whoever asks for more is asked once a day all the same: a wait beyond the week would end the message at its first try.
+const longestAskedMs = 24 * 3_600_000
 
 export type Tried = {
   attempts: number
@@ -62,7 +64,8 @@ export function nextTry({
   const triedFor = usualAgeMs(attempts) * Math.max(1, factor)
   const age = isShortened ? triedFor : isRecipients ? Math.min(passed, triedFor) : passed
   const isHeld = isForSomebody || (isTransport && age > giveUpAfterMs)
-  const wait = Math.max(isTransport ? briefWaitMs : usualWaitMs(attempts), askedMs)
+  const asked = Math.min(askedMs, longestAskedMs)
+  const wait = Math.max(isTransport ? briefWaitMs : usualWaitMs(attempts), asked)
   // A tenth of jitter keeps messages deferred together from coming back together.
   const delay = wait * factor * (0.95 + Math.random() * 0.1)
   const latest = isTransport || isHeld ? giveUpHeldAfterMs : giveUpAfterMs

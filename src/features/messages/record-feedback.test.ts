@@ -6,7 +6,7 @@ import { until } from '../../../test/until.ts'
 import { readId } from '../../kernel/id.ts'
 import { silentLog } from '../../kernel/log.ts'
 import type { Transport, UpstreamEvent } from '../../kernel/ports.ts'
-import { int, row } from '../../kernel/row.ts'
+import { int, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { captureTransport } from './capture.ts'
 import { startDelivery } from './deliver.ts'
@@ -52,6 +52,15 @@ const inQueue = async (ref: string) =>
   (await db.one(Count, sql`select count(*)::int as count from delivery_queue where message_id = ${ref}`))
     .count
 
+const Type = row<{ type: string }>({ type: text })
+const typesOf = async (ref: string) => {
+  const events = await db.many(
+    Type,
+    sql`select type from message_events where message_id = ${ref} order by id`,
+  )
+  return events.map(({ type }) => type)
+}
+
 function runEngine(more: Partial<Transport> = {}) {
   const sent: string[] = []
   const transport: Transport = {
@@ -87,6 +96,37 @@ describe('the word of the upstream', () => {
     await engine.stop()
     assert.deepEqual(engine.sent, [])
     assert.equal((await read(id)).status, 'sent')
+  })
+
+  test('is heard of one that is held, or whose recipient delays it: neither is handed over once more', async () => {
+    for (const type of ['send', 'delivery', 'deferred', 'complaint'] as const) {
+      const { id, ref } = await queued(`${type}.held@reader.example`)
+      await db.run(sql`
+        -- all accounts: the test made it
+        update messages set status = 'held', held_reason = 'Not now.', attempts = 1 where id = ${ref}`)
+      await tell(eventOf(ref, type, { complaint: { feedbackType: 'abuse', subType: null } }))
+      const engine = runEngine()
+      await until(async () => (await inQueue(ref)) === 0, 'the message to leave the queue')
+      await engine.stop()
+      const { status, held_reason } = await read(id)
+      const expected = [type === 'delivery' ? 'delivered' : 'sent', null, []]
+      assert.deepEqual([status, held_reason, engine.sent], expected)
+    }
+  })
+
+  test('may be faster than our own record: it counts as sent once', async () => {
+    for (const type of ['send', 'delivery'] as const) {
+      const { ref } = await queued(`${type}.first@reader.example`)
+      const engine = runEngine({
+        send: async () => {
+          await tell(eventOf(ref, type, { at: new Date(Date.now() - 1_000) }))
+          return { kind: 'accepted', upstreamId: 'up-2', response: 'ok' }
+        },
+      })
+      await until(async () => (await inQueue(ref)) === 0, 'the message to leave the queue')
+      await engine.stop()
+      assert.deepEqual(await typesOf(ref), type === 'send' ? ['sent'] : ['sent', 'delivery'])
+    }
   })
 
   test('in any order: a bounce wins, a delay changes nothing', async () => {

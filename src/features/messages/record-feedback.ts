@@ -52,9 +52,10 @@ async function findMessage(tx: Db, event: UpstreamEvent): Promise<FeedbackTarget
 
 async function recordOne(tx: Db, event: UpstreamEvent, found: FeedbackTarget): Promise<void> {
   const told = { id: found.id, accountId: found.account_id, recipient: found.recipient, at: event.at }
+  if (isOfTaken(event, found)) await recordTaken(tx, event, told)
   switch (event.type) {
     case 'send':
-      return recordTaken(tx, event, { ...told, attempts: found.attempts })
+      return
     case 'delivery':
       return recordDelivery(tx, told, saidBy(event).message)
     case 'bounce':
@@ -78,10 +79,19 @@ const isAutomaticAnswer = ({ provider, bounce }: UpstreamEvent) =>
   bounce.diagnostic === null &&
   bounce.enhancedCode === null
 
-async function recordTaken(tx: Db, event: UpstreamEvent, told: Told & { attempts: number }): Promise<void> {
+/** Whatever it says, the upstream has it: the hand-over may not have heard so, and would be tried again. */
+function isOfTaken({ type, complaint }: UpstreamEvent, { attempts }: FeedbackTarget): boolean {
+  if (type === 'send' || type === 'delivery') return true
+  // Before the first try is over, the hand-over itself will say so.
+  if (type === 'deferred') return attempts > 0
+  return type === 'complaint' && complaint?.subType == null
+}
+
+/** The hand-over that hears of it later does not tell it again. */
+async function recordTaken(tx: Db, event: UpstreamEvent, told: Told): Promise<void> {
   const isNews = await markTaken(tx, { ...told, upstreamId: event.upstreamId })
-  // A hand-over that is still under way at its first try writes this event itself.
-  if (isNews && told.attempts > 0) await recordEvent(tx, told, 'sent', { response: saidBy(event).message })
+  if (isNews)
+    await recordEvent(tx, told, 'sent', { response: `${names[event.provider]} says: ${event.type}` })
 }
 
 async function recordUpstreamBounce(tx: Db, event: UpstreamEvent, told: Told): Promise<void> {
@@ -134,8 +144,9 @@ function spared(told: Told, found: BounceVerdict): BounceVerdict {
 // Where Amazon lets everyone try out bounces.
 const isPlayground = (recipient: string) => domainOf(recipient) === 'simulator.amazonses.com'
 
+const names = { ses: 'Amazon SES', scaleway: 'Scaleway' }
+
 function saidBy({ provider, type, bounce }: UpstreamEvent): Said {
-  const names = { ses: 'Amazon SES', scaleway: 'Scaleway' }
   return {
     smtpCode: bounce?.smtpCode ?? null,
     enhancedCode: bounce?.enhancedCode ?? null,

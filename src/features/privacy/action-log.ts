@@ -1,6 +1,7 @@
 // The action log holds what callers sent, a person among others or all by themselves: they are told what is about them,
 // and that alone is erased.
 import type { Db } from '../../kernel/db.ts'
+import { readPhone } from '../contacts/contacts/read-ref.ts'
 import type { Person } from './erase-queries.ts'
 import { type AboutRow, findLines, replaceLines } from './log-queries.ts'
 
@@ -47,7 +48,7 @@ const extIdNames = ['ext_id', 'extId', 'EXT_ID']
 
 function judgeOf({ pattern, phones, contactId, extId }: Person) {
   const addresses = new RegExp(pattern, 'i')
-  const isPhone = (text: string) => phones.includes(text.replace(/^(?:\+|00)/, '').replaceAll(/\D/g, ''))
+  const isPhone = (text: string) => phones.includes(readPhone(text) ?? '')
   const isExtId = (text: string, name = '') => text === extId && extIdNames.includes(name)
   const isOwn: IsOwn = (text, name) => addresses.test(text) || isPhone(text) || isExtId(text, name)
   const isIdentifier = ({ identifier, identifierType }: AboutRow['params']) =>

@@ -230,6 +230,20 @@ describe('answers', () => {
     assert.equal((await send({ recipient }, one.key)).status, 201)
   })
 
+  test('STOP to one whose answer was lost counts, and it is not sent again', async () => {
+    const { key } = await app.makeAccount()
+    const recipient = '+33612345606'
+    upstream.fail('drop')
+    const id = accepted(await send({ recipient }, key))
+    await until(async () => (await app.find(id)).last_error !== null, 'a lost answer')
+    const count = upstream.sent.length
+    assert.equal((await answer(recipient, 'STOP')).status, 200)
+    assert.equal((await send({ recipient }, key)).status, 422)
+    app.move(3600 * second)
+    await app.becomes(id, 'suppressed')
+    assert.equal(upstream.sent.length, count)
+  })
+
   test('a contact made later shows that its number said STOP, and can be allowed again', async () => {
     const { key } = await app.makeAccount()
     const recipient = '+33612345604'

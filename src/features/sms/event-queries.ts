@@ -50,7 +50,7 @@ export function findByUpstreamId(db: Db, upstreamId: string) {
   )
 }
 
-/** Whoever answers means the last one that they got. */
+/** Whoever answers means the last one that they got, also where we have not heard that it was taken. */
 export function findLastTo(db: Db, phone: string) {
   return db.maybe(
     TargetShape,
@@ -58,7 +58,9 @@ export function findLastTo(db: Db, phone: string) {
     -- all accounts: an answer names the number that it comes from, and nothing else
     select id, account_id, recipient
       from sms_messages
-     where recipient = ${phone} and mode = 'live' and sent_at is not null
+     where recipient = ${phone}
+       and mode = 'live'
+       and (sent_at is not null or (status = 'queued' and attempts > 0))
      order by id desc
      limit 1
        for update`,

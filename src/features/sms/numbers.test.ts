@@ -104,8 +104,18 @@ test('the way out is added where there is none', () => {
 })
 
 test('which replies take their sender off', () => {
-  for (const reply of ['STOP', 'stop', ' Stop. ', 'STOPSMS', 'ARRET', 'Arrêt svp', '"stop"', 'STOP 36111'])
+  for (const reply of [
+    'STOP',
+    'stop',
+    ' Stop. ',
+    'STOPSMS',
+    'ARRET',
+    'Arrêt svp',
+    '"stop"',
+    'STOP 36111',
+    'STOP36111',
+  ])
     assert.ok(isStop(reply), reply)
-  for (const reply of ['', 'Merci', 'nonstop', 'stopover', 'Do not stop', 'ARRETER'])
+  for (const reply of ['', 'Merci', 'nonstop', 'stopover', 'stop4you', 'Do not stop', 'ARRETER'])
     assert.ok(!isStop(reply), reply)
 })

@@ -24,7 +24,8 @@ const withoutSms: NumberType[] = [
 export function readRecipient(text: string | undefined): Recipient {
   const asked = given(text)
   if (asked === undefined) throw missingParameter({ message: 'recipient is missing', param: 'recipient' })
-  const number = parsePhoneNumberFromString(`+${readPhone(asked) ?? ''}`)
+  const digits = readPhone(asked) ?? ''
+  const number = parsePhoneNumberFromString(`+${digits}`)
   if (!number?.isPossible())
     throw invalidParameter({
       message: 'recipient must be a mobile number with its country code, such as +33612345678',
@@ -39,7 +40,7 @@ export function readRecipient(text: string | undefined): Recipient {
       message: 'recipient is not a mobile number: it takes no SMS',
       param: 'recipient',
     })
-  return { digits: number.number.slice(1), isFrench }
+  return { digits, isFrench }
 }
 
 // Operators in France block senders that name nobody, or write another one over them.

@@ -135,4 +135,17 @@ describe('reports', () => {
     assert.deepEqual(await app.eventsOf(id), ['sent', 'replied', 'unsubscribed'])
     assert.equal((await send({ recipient: '+33612345605' }, key)).status, 422)
   })
+
+  test('the same STOP later takes it off for who has written since; told again at once it is the same', async () => {
+    const recipient = '+33612345607'
+    const stop = async (key: string) => {
+      const { id } = await sentOne({ recipient }, key)
+      for (const _ of [1, 2]) await tell({ sender: recipient, message: 'STOP' })
+      assert.deepEqual((await app.eventsOf(id)).sort(), ['replied', 'sent', 'unsubscribed'])
+      assert.equal((await send({ recipient }, key)).status, 422)
+    }
+    await stop((await app.makeAccount()).key)
+    move(2 * 86_400)
+    await stop((await app.makeAccount()).key)
+  })
 })

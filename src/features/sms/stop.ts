@@ -34,8 +34,8 @@ export function withStop(content: string, stop: StopMention): Written {
   return isMentioned(content, stop) ? { content, shown: content } : { content: shown, shown }
 }
 
-/** Whether a reply takes its sender off. */
+/** Whether a reply takes its sender off. Some write the short code of the mention right behind the word. */
 export function isStop(reply: string): boolean {
   const plain = reply.normalize('NFD').replaceAll(/\p{M}/gu, '')
-  return /^[^\p{L}\p{N}]*(stop|stopsms|arret)(?![\p{L}\p{N}])/iu.test(plain)
+  return /^[^\p{L}\p{N}]*(stop|stopsms|arret)\d*(?![\p{L}\p{N}])/iu.test(plain)
 }

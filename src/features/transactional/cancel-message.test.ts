@@ -133,6 +133,35 @@ test('the other namespace cancels what was scheduled and nothing else', async ()
   assert.deepEqual([reply.status, await statusOf(id)], [404, 'queued'])
 })
 
+test('there too what was scheduled is cancelled while it is held or waits for its next try, as its state says', async () => {
+  const { key } = await app.makeAccount()
+  const batchId = newUuid()
+  const sender = { email: 'shop@example.com' }
+  const letter = { sender, subject: 'Hello', textContent: 'Hello.', batchId }
+  // A moment ago is now.
+  const scheduledAt = new Date(Date.now() - 1_000).toISOString()
+  const to = [[{ email: 'held.batch@example.com' }], [{ email: 'tried.batch@example.com' }]]
+  const body = { ...letter, scheduledAt, messageVersions: to.map((one) => ({ to: one })) }
+  assert.equal((await app.call('POST', '/v3/smtp/email', { key, body })).status, 202)
+  const stop = deliver(async ({ recipient }) => {
+    const retryAfterMs = recipient.startsWith('held') ? 600_000 : undefined
+    return { kind: 'deferred', fault: 'message', retryAfterMs, ...said }
+  })
+  const states = async () => (await app.call('GET', '/api/v1/messages', { key })).body.data
+  await until(
+    async () => (await states()).every((one: { last_error: unknown }) => one.last_error),
+    'both tries',
+  )
+  await stop()
+  const state = () => app.call('GET', `/v3/smtp/emailStatus/${batchId}?status=queued`, { key })
+  assert.equal((await state()).body.count, 2)
+  assert.equal((await app.call('DELETE', `/v3/smtp/email/${batchId}`, { key })).status, 204)
+  assert.equal((await state()).body.count, 0)
+  const statuses = (await states()).map(({ status }: { status: string }) => status)
+  assert.deepEqual(statuses, ['cancelled', 'cancelled'])
+  assert.equal((await app.call('GET', '/api/v1/usage', { key })).body.key.used_today, 0)
+})
+
 test('what does not wait stays, and the refusal says why', async () => {
   const claimed = await sent({ scheduled_at })
   await db.run(sql`

@@ -33,3 +33,19 @@ test('a file of 14 MB is taken by both namespaces and arrives whole', async () =
     assert.ok(Buffer.from(encoded, 'base64').equals(file), to)
   }
 })
+
+test('a file without a byte arrives as well, also alone', async () => {
+  const attachments = [{ filename: 'empty.csv', content: '' }]
+  const letter = { from: 'shop@example.com', to: 'empty@example.org', subject: 'Empty', text: 'No orders.' }
+  const { status, body } = await app.call('POST', '/api/v1/transactional/send', {
+    body: { ...letter, attachments },
+  })
+  assert.equal(status, 202)
+  const { id } = await until(
+    async () => (await app.call('GET', '/api/v1/sandbox/messages?to=empty@example.org')).body.data[0],
+    'the message to be captured',
+  )
+  const { text } = await app.call('GET', `/api/v1/sandbox/messages/${id}/raw`)
+  assert.match(text, /Content-Disposition: attachment; filename="empty\.csv"\r\n\r\n\r\n--/)
+  assert.equal((await app.call('GET', `/v3/smtp/emails/${body.id}`)).body.attachmentCount, 1)
+})

@@ -1,4 +1,5 @@
 // Which contact a path means: its number, its address, the customer's own identifier or a telephone number.
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, notFound } from '../../../kernel/refusals.ts'
@@ -46,10 +47,13 @@ function refIf(value: string | undefined, make: (value: string) => ContactRef): 
   return value === undefined ? undefined : make(value)
 }
 
-/** Digits with the country's: 33…, +33… and 0033… are one number. */
+/** Digits with the country's: 33…, +33…, 0033… and +33 (0)… are one number. */
 export function readPhone(given: string): string | undefined {
   const digits = given.replaceAll(/[\s().-]/g, '').replace(/^(\+|00)/, '')
-  return /^[1-9]\d{5,14}$/.test(digits) ? digits : undefined
+  if (!/^[1-9]\d{5,14}$/.test(digits)) return undefined
+  const number = parsePhoneNumberFromString(`+${digits}`)
+  // One of no country we know stays as it is.
+  return number?.isPossible() ? number.number.slice(1) : digits
 }
 
 export async function readContact(ctx: Ctx, ref: ContactRef): Promise<ContactRow> {

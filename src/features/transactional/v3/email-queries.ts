@@ -121,13 +121,13 @@ const Cancelled = row<CancelledRow>({ key_id: text, accepted_on: time, count: in
  */
 const isUnclaimed = sql`q.attempts = m.attempts`
 
-const isToCancel = (which: CancelRef): Sql =>
+const isNamed = (which: CancelRef): Sql =>
   'id' in which
-    ? sql`m.id = ${which.id} and m.campaign_id is null and m.status in ('queued', 'held') and ${isUnclaimed}`
-    : sql`m.scheduled_at is not null and m.status = 'queued' and q.attempts = 0 and ${isOf(which)}`
+    ? sql`m.id = ${which.id} and m.campaign_id is null`
+    : sql`m.scheduled_at is not null and ${isOf(which)}`
 
 /**
- * Takes one message that waits, or what waits for its time, off the queue; tells how many of which key and day. What a
+ * Takes one message that waits, or what was given a time, off the queue; tells how many of which key and day. What a
  * worker has claimed stays; the lock of the claim is waited for.
  */
 export function cancelQueued(db: Db, accountId: string, which: CancelRef) {
@@ -139,7 +139,9 @@ export function cancelQueued(db: Db, accountId: string, which: CancelRef) {
        using messages m
        where m.account_id = ${accountId}
          and q.message_id = m.id
-         and ${isToCancel(which)}
+         and m.status in ('queued', 'held')
+         and ${isUnclaimed}
+         and ${isNamed(which)}
       returning q.message_id),
     cancelled as (
       update messages m
@@ -167,11 +169,12 @@ const scheduled = (accountId: string, which: ScheduledRef) => sql`
                and scheduled_at is not null
                and ${isOf(which)}`
 
-/** The first copy of each message that was given a time. */
+/** The first copy of each message that was given a time; its state is that of the first that may be read. */
 const firsts = (accountId: string, { which, statuses, range }: ScheduledFilter) => sql`
-      from (select distinct on (message_id) id, status, created_at, scheduled_at
+      from (select distinct on (message_id) first_value(m.id) over (partition by message_id order by m.id) as id,
+                   status, created_at, scheduled_at
                    ${scheduled(accountId, which)}
-             order by message_id, id) firsts
+             order by message_id, status = 'suppressed', m.id) firsts
      where true
        ${when(statuses, (wanted) => sql`and status = any(${wanted}::text[])`)}
        ${when(range, ({ since, until }) => sql`and created_at >= ${since} and created_at < ${until}`)}`

@@ -70,6 +70,27 @@ test('the state of a batch is asked for by state and by day', async () => {
   assert.deepEqual([one.status, one.body.status], [200, 'error'])
 })
 
+test('a message is not processed because its first recipient gets none: the others’ copies tell its state', async () => {
+  const { key } = await app.makeAccount()
+  const call = (method: string, path: string, body?: object) => app.call(method, path, { key, body })
+  await call('POST', '/api/v1/suppressions', { email: 'gone@example.com' })
+  const { messageId, batchId } = (
+    await call('POST', '/v3/smtp/email', {
+      ...{ sender: { email: 'shop@example.com' }, subject: 'Hello', textContent: 'Hi' },
+      to: [{ email: 'gone@example.com' }, { email: 'here@example.com' }],
+      scheduledAt: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+  ).body
+  const path = (identifier: string) => `/v3/smtp/emailStatus/${encodeURIComponent(identifier)}`
+  const state = async () => (await call('GET', path(messageId))).body.status
+  assert.deepEqual(
+    [await state(), (await call('GET', `${path(batchId)}?status=queued`)).body.count],
+    ['queued', 1],
+  )
+  assert.equal((await call('DELETE', `/v3/smtp/email/${batchId}`)).status, 204)
+  assert.equal(await state(), 'error')
+})
+
 test('a send is scheduled for a time without a zone too, which is UTC', async () => {
   const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000).toISOString()
   const body = { sender: { email: 'shop@example.com' }, subject: 'Hello', textContent: 'Hi' }

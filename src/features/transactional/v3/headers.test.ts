@@ -105,3 +105,23 @@ describe('a header with a value around the longest line', () => {
     assert.ok(sent.size > lengths.length)
   })
 })
+
+test('the sandbox is of the version that asks for it, and of no other', async () => {
+  const { key } = await app.makeAccount()
+  const drop = { 'X-Sib-Sandbox': 'drop' }
+  const version = (name: string, headers?: object) => ({ to: [{ email: `${name}@example.com` }], headers })
+  const sent = async (body: object) => {
+    const reply = await app.call('POST', '/v3/smtp/email', { key, body: { ...plain, ...body } })
+    assert.deepEqual([reply.status, reply.body.messageIds.length], [201, 2], reply.text)
+  }
+  await sent({ messageVersions: [version('real'), version('dropped', drop)] })
+  await sent({ messageVersions: [version('dropped', drop), version('real2')] })
+  await sent({
+    headers: drop,
+    messageVersions: [version('dropped'), version('real3', { 'x-sib-sandbox': '' })],
+  })
+  await sent({ headers: drop, messageVersions: [version('dropped'), version('dropped')] })
+  const { body } = await app.call('GET', '/api/v1/messages', { key })
+  const recipients = body.data.map((one: { to: string }) => one.to).sort()
+  assert.deepEqual(recipients, ['real2@example.com', 'real3@example.com', 'real@example.com'])
+})

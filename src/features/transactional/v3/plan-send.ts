@@ -24,13 +24,17 @@ import { type Rendered, renderContent, renderName } from './render.ts'
 import type { SendBody } from './send-request.ts'
 import { readTags } from './tags.ts'
 
-export type PlannedVersion = { messageId: string; copies: Outgoing[] }
+export type PlannedVersion = {
+  messageId: string
+  copies: Outgoing[]
+  /** Checked and answered, and sent to nobody. */
+  isSandbox: boolean
+}
 
 export type Plan = {
   ctx: Ctx
   versions: PlannedVersion[]
   isVersioned: boolean
-  isSandbox: boolean
   scheduled: { batchId: string } | undefined
   storedBytes: number
 }
@@ -77,7 +81,6 @@ export async function planSend(ctx: Ctx, body: SendBody, files: AttachedFiles): 
     ctx,
     versions,
     isVersioned: isVersioned(body),
-    isSandbox: drafts[0]?.headers.isSandbox ?? false,
     scheduled: scheduledAt && batchId ? { batchId } : undefined,
     storedBytes: weight.storedBytes(),
   }
@@ -181,7 +184,7 @@ async function planVersion(
     messageId,
     recipient,
   }))
-  return { messageId, copies }
+  return { messageId, copies, isSandbox: draft.headers.isSandbox }
 }
 
 /** The template names the one that it speaks to; the names of the others are those that were given. */

@@ -30,7 +30,7 @@ export async function queuePlans(db: Db, plans: Plan[]): Promise<(Refusal | unde
 }
 
 function copiesOf({ versions }: Plan): Outgoing[] {
-  return versions.flatMap(({ copies }) => copies)
+  return versions.flatMap(({ copies, isSandbox }) => (isSandbox ? [] : copies))
 }
 
 async function suppressionsOf(db: Db, plans: Plan[]): Promise<Reasons> {

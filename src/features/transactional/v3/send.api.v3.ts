@@ -72,7 +72,7 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
       planned.put(input, await planChecked(ctx, input.body, attached.take(input))),
   }).runTogether(async (db, calls) => {
     const plans = calls.map(({ ctx, input }) => ({ ...planned.take(input), ctx }))
-    const sending = plans.filter(({ isSandbox }) => !isSandbox)
+    const sending = plans.filter(({ versions }) => versions.some(({ isSandbox }) => !isSandbox))
     const refused = await queuePlans(db, sending)
     const refusals = new Map(sending.map((plan, i) => [plan, refused[i]]))
     return plans.map((plan) => refusals.get(plan) ?? answerOf(plan))
@@ -81,10 +81,11 @@ export const sendTransacEmail = ({ fetchAttachment }: { fetchAttachment: FetchAt
 /** What is sent to nobody obeys the rules of the key as well. */
 async function planChecked(ctx: Ctx, body: SendBody, files: AttachedFiles): Promise<Plan> {
   const plan = await planSend(ctx, body, files)
-  const from = plan.versions[0]?.copies[0]?.from
-  if (!plan.isSandbox || !from) return plan
-  refuseForeignSender(ctx.caller, domainOf(from.email))
-  await refuseUnverified(ctx.db, ctx.caller, from.email)
+  const dropped = plan.versions.filter(({ isSandbox }) => isSandbox).flatMap(({ copies }) => copies)
+  for (const email of new Set(dropped.map(({ from }) => from.email))) {
+    refuseForeignSender(ctx.caller, domainOf(email))
+    await refuseUnverified(ctx.db, ctx.caller, email)
+  }
   return plan
 }
 
