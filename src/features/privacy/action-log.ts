@@ -48,7 +48,7 @@ const extIdNames = ['ext_id', 'extId', 'EXT_ID']
 
 function judgeOf({ pattern, phones, contactId, extId }: Person) {
   const addresses = new RegExp(pattern, 'i')
-  const isPhone = (text: string) => phones.includes(readPhone(text) ?? '')
+  const isPhone = (text: string) => phones.length > 0 && phones.includes(readPhone(text) ?? '')
   const isExtId = (text: string, name = '') => text === extId && extIdNames.includes(name)
   const isOwn: IsOwn = (text, name) => addresses.test(text) || isPhone(text) || isExtId(text, name)
   const isIdentifier = ({ identifier, identifierType }: AboutRow['params']) =>
