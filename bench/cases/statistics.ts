@@ -1,6 +1,6 @@
 // Reading statistics costs the same however much was sent: they are added up as events arrive.
 import type pg from 'pg'
-import { insertEvents } from '../../src/features/messages/delivery-queries.ts'
+import { insertEvents } from '../../src/features/messages/event-queries.ts'
 import { newUuid } from '../../src/kernel/id.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { openPools } from '../../src/main/wire.ts'

@@ -2,6 +2,39 @@ import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { countedADay } from './bounces/soft-bounce-limit.ts'
+import type { Runs } from './delivery-queries.ts'
+
+export type NewEvent = {
+  id: string
+  accountId: string
+  messageId: string
+  type: string
+  at: Date
+  data: string
+}
+
+/**
+ * Of messages that are still there: one that was erased meanwhile leaves nothing behind. They are locked in the order
+ * of their ids, so that two who lock several do not wait for each other. A message counts as sent once, also where
+ * a worker handed it over that had long lost it to another, or the upstream told of it before.
+ */
+export function insertEvents(db: Runs, events: NewEvent[]) {
+  const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
+  return db.run(sql`
+    insert into message_events (id, account_id, message_id, type, at, data, of_campaign)
+    select e.*, m.campaign_id is not null
+      from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
+                  ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
+           as e (id, account_id, message_id, type, at, data)
+      join messages m on m.id = e.message_id and m.account_id = e.account_id
+     where e.type <> 'sent'
+        or m.sent_at is null
+        or m.sent_at = e.at
+        or not exists (select 1 from message_events p where p.message_id = m.id and p.type = 'sent')
+     order by m.id, e.id
+       for key share of m
+    on conflict (account_id, id) do nothing`)
+}
 
 export type Known = {
   id: string

@@ -6,8 +6,7 @@ import type { Said } from '../../kernel/ports.ts'
 import { suppress } from '../suppressions/suppressions.ts'
 import type { BounceVerdict } from './bounces/classes.ts'
 import { reachesSoftBounceLimit } from './bounces/soft-bounce-limit.ts'
-import { insertEvents } from './delivery-queries.ts'
-import { addSoftBounce, clearSoftBounces, markDelivered, markFailed } from './event-queries.ts'
+import { addSoftBounce, clearSoftBounces, insertEvents, markDelivered, markFailed } from './event-queries.ts'
 import type { LastError } from './model.ts'
 
 export type Told = { id: string; accountId: string; recipient: string; at: Date }

@@ -9,15 +9,13 @@ import {
   type AttachmentRow,
   type DueRow,
   dropMessages,
-  insertEvents,
   leaveQueue,
-  type NewEvent,
   type Runs,
   requeue,
   type Settled,
   settleMessages,
 } from './delivery-queries.ts'
-import { clearSoftBounces } from './event-queries.ts'
+import { clearSoftBounces, insertEvents, type NewEvent } from './event-queries.ts'
 import { type NextTry, nextTry } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 import {

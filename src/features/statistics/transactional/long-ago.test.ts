@@ -8,7 +8,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { firstUuidAt } from '../../../kernel/id.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { compile, type Sql, sql } from '../../../kernel/sql.ts'
-import { insertEvents } from '../../messages/delivery-queries.ts'
+import { insertEvents } from '../../messages/event-queries.ts'
 import { makeCampaign, sendCampaignTo } from '../fixtures/campaigns.ts'
 import { aggregatedReport, dailyReports, pageOfEmailEvents } from './reports.ts'
 

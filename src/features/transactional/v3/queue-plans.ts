@@ -4,7 +4,7 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
-import { insertEvents } from '../../messages/delivery-queries.ts'
+import { insertEvents } from '../../messages/event-queries.ts'
 import {
   type Outgoing,
   type Queued,
