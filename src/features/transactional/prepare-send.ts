@@ -103,9 +103,16 @@ function readAttachment(given: NonNullable<SendRequest['attachments']>[number]):
   }
 }
 
+/** Where mail is relayed, such a name may yet be decoded; here it stands as it will be written. */
+function readMailbox(given: string | Address): Address | { fault: string } {
+  const read = readAddress(given)
+  const isWritable = 'fault' in read || !hasControl(read.name ?? '')
+  return isWritable ? read : { fault: 'has a name with control characters' }
+}
+
 function readRecipient(to: SendDraft['to']): Address {
   if (to === undefined) throw missingParameter({ message: 'to is missing.', param: 'to' })
-  const read = readAddress(to)
+  const read = readMailbox(to)
   if ('fault' in read) throw recipientInvalid({ message: `to ${read.fault}.`, param: 'to' })
   return read
 }
@@ -139,7 +146,7 @@ export async function senderOf(
       action: settingTheSender,
     })
   }
-  const read = readAddress(given)
+  const read = readMailbox(given)
   if ('fault' in read) throw invalidParameter({ message: `from ${read.fault}.`, param: 'from' })
   return read
 }
@@ -147,7 +154,7 @@ export async function senderOf(
 function replyToOf({ reply_to }: SendDraft, template: UsedTemplate | undefined): Address[] | undefined {
   const given = reply_to ?? template?.reply_to ?? undefined
   if (given === undefined) return undefined
-  const read = readAddress(given)
+  const read = readMailbox(given)
   if ('fault' in read) throw invalidParameter({ message: `reply_to ${read.fault}.`, param: 'reply_to' })
   return [read]
 }
