@@ -156,7 +156,8 @@ describe('the declarations', () => {
   })
 
   test('keep contents and addresses that are fetched or called out of the action log', () => {
-    const content = /^(subject[AB]?|html|text|(html|text)?Content|previewText|header|footer|params|attachments?)$/
+    const content =
+      /^(subject[AB]?|html|text|(html|text)?Content|previewText|header|footer|params|attachments?)$/
     const address = /^(html|attachment|image|file|notify)?url$/i
     for (const op of app.operations) {
       const { properties = {} } = (op.body ?? {}) as { properties?: object }

@@ -48,7 +48,7 @@ test('a line break that a value brings into the header is refused, and found by 
   assert.equal(rendered.subject, 'Laid out for a b')
 })
 
-test('NUL that a filter brings into a text is refused with the place of the template, and found by the dry run', async () => {
+test('NUL that a filter brings into a text is refused where it stands, and found by the dry run', async () => {
   const body = { templateName: 'T', subject: 'S', isActive: true, sender: { email: 'shop@example.com' } }
   const htmlContent = '<p>Hello {{ params.n | url_decode }}</p>'
   const made = await app.call('POST', '/v3/smtp/templates', { body: { ...body, htmlContent } })
