@@ -33,7 +33,8 @@ function parsed(text: string): unknown {
 // UTF-8 itself can carry neither; an escape can.
 const mayBeUnstorable = /\\u(0000|d[89a-f])/i
 
-function isUnstorable(value: unknown): boolean {
+/** NUL, or half of a surrogate pair, in a text or in what is inside. */
+export function isUnstorable(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed()
   if (value === null || typeof value !== 'object') return false
   return Object.entries(value).some(([name, inner]) => isUnstorable(name) || isUnstorable(inner))

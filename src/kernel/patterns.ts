@@ -1,7 +1,7 @@
 // The patterns that schemas of requests name, each with what it asks for.
 
-/** One line of a header. */
-export const line = '^[^\\u0000-\\u001f\\u007f]*$'
+/** One line of a header: no character that ends one, or that no message is written with. */
+export const line = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 export const tag = '^[A-Za-z0-9_.-]{1,64}$'
 const mimeToken = "[\\w!#$%&'*+.^`{|}~-]+"
 /** type/subtype with parameters, RFC 2045 §5.1. */

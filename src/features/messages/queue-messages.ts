@@ -4,6 +4,7 @@ import type { Caller } from '../../kernel/ctx.ts'
 import type { Db } from '../../kernel/db.ts'
 import { type Address, domainOf } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
+import { isUnstorable } from '../../kernel/json.ts'
 import { Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter } from '../../kernel/refusals.ts'
 import { refuseForeignSender, spendUpTo } from '../accounts/usage/spend-sending.ts'
@@ -135,7 +136,7 @@ function refuseUnwritable({ raw, parts, subject, attachments, metadata = {} }: O
     if (values.some(hasControl))
       throw invalidParameter({ param, message: `${param} contains a line break or control character.` })
   for (const [param, values] of Object.entries(stored))
-    if (values.some((value) => value.includes('\0') || !value.isWellFormed()))
+    if (values.some(isUnstorable))
       throw invalidParameter({ param, message: `${param} contains NUL or half of a surrogate pair.` })
 }
 

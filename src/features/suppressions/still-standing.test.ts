@@ -23,7 +23,7 @@ test('taking an address off the list says that its contact is still unsubscribed
   assert.equal((await app.call(action.method, action.path)).body.status, 'subscribed')
 })
 
-test('and that its domain, or a sender for it, is still blocked: after what is offered a send goes through', async () => {
+test('and that its domain, or a sender for it, is blocked: what is offered then lets a send through', async () => {
   const blocked = 'blocked@blocked.example'
   const message = { from: 'shop@example.com', to: blocked, subject: 'Hello', text: 'Hello.' }
   const call = async (method: string, path: string, body?: object) => {

@@ -21,13 +21,7 @@ export async function stillStanding({ db, caller }: Ctx, email: string): Promise
 const unsubscribed = (email: string): Standing => ({
   code: 'contact_unsubscribed',
   message: `The contact ${email} is still unsubscribed: campaigns and automations do not write to it.`,
-  hint: 'Subscribe it again only if the person asked for that.',
-  action: {
-    operation: 'contact.resubscribe',
-    method: 'POST',
-    path: `/v3/contacts/${encodeURIComponent(email)}/resubscribe`,
-    scope: 'contacts.write',
-  },
+  ...resubscribing(email),
 })
 
 const ofBlockedDomain = (email: string): Standing => ({
@@ -44,6 +38,16 @@ const blockedFor = (email: string, count: number): Standing => ({
     operation: 'blocked_contact.delete',
     method: 'DELETE',
     path: `/v3/smtp/blockedContacts/${encodeURIComponent(email)}`,
+    scope: 'contacts.write',
+  },
+})
+
+export const resubscribing = (email: string): { hint: string; action: Action } => ({
+  hint: 'Subscribe it again only if the person asked for that.',
+  action: {
+    operation: 'contact.resubscribe',
+    method: 'POST',
+    path: `/v3/contacts/${encodeURIComponent(email)}/resubscribe`,
     scope: 'contacts.write',
   },
 })

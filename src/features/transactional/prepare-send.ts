@@ -3,6 +3,7 @@
 import { collector, together } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { type Address, domainOf, readAddress } from '../../kernel/email-address.ts'
+import { isUnstorable } from '../../kernel/json.ts'
 import type { Action, Refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
@@ -102,9 +103,16 @@ function readAttachment(given: NonNullable<SendRequest['attachments']>[number]):
   }
 }
 
+/** Where mail is relayed, such a name may yet be decoded; here it stands as it will be written. */
+function readMailbox(given: string | Address): Address | { fault: string } {
+  const read = readAddress(given)
+  const isWritable = 'fault' in read || !hasControl(read.name ?? '')
+  return isWritable ? read : { fault: 'has a name with control characters' }
+}
+
 function readRecipient(to: SendDraft['to']): Address {
   if (to === undefined) throw missingParameter({ message: 'to is missing.', param: 'to' })
-  const read = readAddress(to)
+  const read = readMailbox(to)
   if ('fault' in read) throw recipientInvalid({ message: `to ${read.fault}.`, param: 'to' })
   return read
 }
@@ -138,7 +146,7 @@ export async function senderOf(
       action: settingTheSender,
     })
   }
-  const read = readAddress(given)
+  const read = readMailbox(given)
   if ('fault' in read) throw invalidParameter({ message: `from ${read.fault}.`, param: 'from' })
   return read
 }
@@ -146,7 +154,7 @@ export async function senderOf(
 function replyToOf({ reply_to }: SendDraft, template: UsedTemplate | undefined): Address[] | undefined {
   const given = reply_to ?? template?.reply_to ?? undefined
   if (given === undefined) return undefined
-  const read = readAddress(given)
+  const read = readMailbox(given)
   if ('fault' in read) throw invalidParameter({ message: `reply_to ${read.fault}.`, param: 'reply_to' })
   return [read]
 }
@@ -226,7 +234,7 @@ async function written({ source, kind, param, header }: Written, scope: Template
   try {
     const template = await inTurn(() => compiled(header ? unbroken(source) : source, kind), time)
     const rendered = await template.render(scope, time)
-    return header ? lineOf(rendered, header, param) : rendered
+    return header ? lineOf(rendered, header, param) : textOf(rendered, param)
   } catch (error) {
     if (!isTemplateFault(error)) throw error
     throw templateInvalid({ message: `${param} is not a valid template: ${withPlace(error)}`, param })
@@ -242,9 +250,18 @@ const unbroken = (source: string) => source.replaceAll(tagOrSpace, (_all, tag?: 
 /** A value with a line break would end the header that it stands in; who sent it is told, nothing is taken out. */
 function lineOf(rendered: string, header: string, param: string): string {
   if (!hasControl(rendered)) return rendered.replaceAll(/\s+/g, ' ').trim()
-  throw invalidParameter({
-    message: `${header} contains a line break or control character once its values are filled in.`,
+  throw filledIn(`${header} contains a line break or control character`, param)
+}
+
+/** No request can bring such a text; a filter that decodes can. */
+function textOf(rendered: string, param: string): string {
+  if (!isUnstorable(rendered)) return rendered
+  throw filledIn(`${param} contains NUL or half of a surrogate pair`, param)
+}
+
+const filledIn = (fault: string, param: string) =>
+  invalidParameter({
+    message: `${fault} once its values are filled in.`,
     param,
     hint: 'Take it out of the params, or the attributes of the contact, that are used there.',
   })
-}

@@ -47,3 +47,46 @@ test('a line break that a value brings into the header is refused, and found by 
   const { rendered } = await validate(given({ n: 'a  \t b' }))
   assert.equal(rendered.subject, 'Laid out for a b')
 })
+
+test('NUL that a filter brings into a text is refused where it stands, and found by the dry run', async () => {
+  const body = { templateName: 'T', subject: 'S', isActive: true, sender: { email: 'shop@example.com' } }
+  const htmlContent = '<p>Hello {{ params.n | url_decode }}</p>'
+  const made = await app.call('POST', '/v3/smtp/templates', { body: { ...body, htmlContent } })
+  const params = { n: '%00' }
+  for (const [change, param] of [
+    [{ text: 'Hello {{ params.n | url_decode }}', params }, 'text'],
+    [{ text: undefined, template_id: made.body.id, params }, 'template_id'],
+  ] as const) {
+    const { status, body: refused } = await app.call('POST', '/api/v1/transactional/send', {
+      body: { ...plain, ...change },
+    })
+    const { code, message, hint } = refused.error
+    assert.deepEqual([status, code, refused.error.param], [422, 'invalid_parameter', param])
+    assert.match(message, /contains NUL or half of a surrogate pair once its values are filled in\.$/)
+    const { verdict, blocking } = await validate(change)
+    assert.deepEqual([verdict, blocking], ['blocked', [{ code, message, param, hint }]])
+  }
+})
+
+test('a character that no header holds is refused in its field, and found by the dry run', async () => {
+  for (const sign of ['\u2028', '\u0085'])
+    for (const [change, param] of [
+      [{ subject: `a${sign}b` }, 'subject'],
+      [{ to: `a${sign}b <anna@example.com>` }, 'to'],
+      [{ from: `a${sign}b <shop@example.com>` }, 'from'],
+      [{ reply_to: { email: 'r@example.com', name: `a${sign}b` } }, 'reply_to.name'],
+      [{ attachments: [{ filename: `a${sign}b.txt`, content: 'eA==' }] }, 'attachments[0].filename'],
+    ] as const) {
+      const { blocking } = await validate(change)
+      const { status, body: refused } = await app.call('POST', '/api/v1/transactional/send', {
+        body: { ...plain, ...change },
+      })
+      const { code, message } = refused.error
+      assert.deepEqual([status, refused.error.param], [422, param])
+      const found = blocking.map((one: { code: string; message: string }) => [one.code, one.message])
+      assert.deepEqual(found, [[code, message]])
+    }
+  const default_sender = { email: 'shop@example.com', name: 'Sh\u2028op' }
+  const { status } = await app.call('PUT', '/api/v1/settings', { body: { default_sender } })
+  assert.equal(status, 422)
+})

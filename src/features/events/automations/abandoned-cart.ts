@@ -9,8 +9,9 @@ import { readSettings } from '../../accounts/settings/settings.ts'
 import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { findContact } from '../../contacts/contacts/queries.ts'
 import { suppressedRefusal } from '../../messages/queue-messages.ts'
-import { recipientInvalid } from '../../messages/refusals.ts'
+import { recipientInvalid, recipientSuppressed } from '../../messages/refusals.ts'
 import { findSuppressed } from '../../suppressions/queries.ts'
+import { resubscribing } from '../../suppressions/still-standing.ts'
 import { senderOf, settingTheSender } from '../../transactional/prepare-send.ts'
 import { findTemplate } from '../../transactional/template-queries.ts'
 import { findCartAutomation, type Step } from './queries.ts'
@@ -85,10 +86,14 @@ export function readRecipient(given: string): string {
 /** The number of the contact, where there is one. */
 async function findReachable({ db, caller }: Ctx, email: string): Promise<string | null> {
   const [hit] = await findSuppressed(db, [{ accountId: caller.accountId, email }])
+  if (hit) throw suppressedRefusal(email, hit.reason, 'email')
   const contact = await findContact(db, caller.accountId, { email })
-  const reason = hit?.reason ?? (contact?.status === 'unsubscribed' ? 'unsubscribe' : undefined)
-  if (reason !== undefined) throw suppressedRefusal(email, reason, 'email')
-  return contact?.id ?? null
+  if (contact?.status !== 'unsubscribed') return contact?.id ?? null
+  throw recipientSuppressed({
+    message: `The contact ${email} is unsubscribed: automations do not write to it.`,
+    param: 'email',
+    ...resubscribing(email),
+  })
 }
 
 async function refuseNoSender(ctx: Ctx): Promise<void> {

@@ -14,6 +14,7 @@ const scope: TemplateScope = {
     quoted: `it's "x" \\`,
     url: 'See https://example.com/a?b=1&c=2, www.example.com. or (ada@example.com)! javascript:alert(1) <b>',
     none: null,
+    face: '😀a',
   },
 }
 
@@ -52,6 +53,10 @@ const renderings: [string, string][] = [
   ['{% if params.list|random in params.list %}yes{% endif %}', 'yes'],
   ['{{ params.list|dictsort:"x"|length }}', '2'],
   ['{{ "abc"|first }}{{ "abc"|last }} {{ "a,b"|split:","|join:"+" }}', 'ac a+b'],
+  // No character is cut in half.
+  ['{{ params.face|first }}{{ "a😀"|last }}{{ params.none|first }}{{ params.list|last }}', '😀😀b'],
+  ['{{ params.face[0] }}.{{ params.face[1] }}.{{ params.face[2] }}.{{ params.face[3] }}', '😀..a.'],
+  ['{{ params.face|split:""|join:"+" }} {{ params.face|stringformat:".1s" }}', '😀+a 😀'],
   // Filters that make markup.
   ['{{ params.lines|linebreaks }}', '<p>one<br />two &lt;i&gt;</p>\n\n<p>three</p>'],
   ['{{ params.lines|safe|linebreaks }}', '<p>one<br />two <i></p>\n\n<p>three</p>'],

@@ -101,6 +101,7 @@ function registerFilters(engine: Liquid): void {
   engine.registerFilter('date', date)
   engine.registerFilter('time', date)
   engine.registerFilter('slice', slice)
+  engine.registerFilter('split', countedTexts(split))
   engine.registerFilter('is_true', isTrue)
 }
 
@@ -161,6 +162,16 @@ function slice(this: ThisParameterType<typeof librarySlice>, value: unknown, ...
   if (typeof range !== 'string') return librarySlice.call(this, value, ...args)
   this.context.memoryLimit.use(sizeOf(toValue(value)))
   return sliced(toValue(value), range)
+}
+
+const librarySplit = handlerOf(libraryFilters.split)
+
+/** Between characters, where nothing else is asked for: the library would split those that take two places. */
+function split(this: ThisParameterType<typeof librarySplit>, value: unknown, separator: unknown) {
+  if (printed(separator) !== '') return librarySplit.call(this, value, separator)
+  const text = printed(value)
+  this.context.memoryLimit.use(text.length)
+  return [...text]
 }
 
 function handlerOf(filter: FilterImplOptions | undefined) {

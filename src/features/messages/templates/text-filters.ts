@@ -14,6 +14,8 @@ export const textFilters: Record<string, PureFilter> = {
   truncatewords: (value, most, ending) => firstWords(printed(value), countOf(most ?? 15), ending),
   phone2numeric: (value) => printed(value).replace(/[a-z]/gi, keyOf),
   make_list: (value) => [...printed(value)],
+  first: (value) => endOf(toValue(value), 0),
+  last: (value) => endOf(toValue(value), -1),
   stringformat: (value, form) => formatted(value, printed(form)),
   intcomma: (value) => printed(value).replace(/^[+-]?\d{1,100}(?!\d)/, withCommas),
   escapejs: (value) => printed(value).replace(/[\p{Cc}\\'"<>&=;`\u2028\u2029-]/gu, asUnicode),
@@ -24,6 +26,13 @@ export const textFilters: Record<string, PureFilter> = {
   get_digit: (value, at) => digitOf(value, countOf(at)),
   length_is: (value, length) => sizeOf(toValue(value)) === numberOf(length),
   random: (value) => anyOf(toValue(value)),
+}
+
+/** Of a text a whole character, which may take two places. */
+function endOf(value: unknown, at: 0 | -1): unknown {
+  if (Array.isArray(value)) return value.at(at)
+  if (typeof value !== 'string') return ''
+  return [...(at === 0 ? value.slice(0, 2) : value.slice(-2))].at(at)
 }
 
 function widened(text: string, width: number, pad: 'padStart' | 'padEnd'): string {
@@ -95,7 +104,7 @@ function formatted(value: unknown, form: string): string {
 }
 
 function formOf(value: unknown, kind: string, places: number | undefined): string | undefined {
-  if (kind === 's' || kind === 'v') return printed(value).slice(0, places)
+  if (kind === 's' || kind === 'v') return [...printed(value)].slice(0, places).join('')
   const number = numberOf(value)
   if (!Number.isFinite(number)) return 'dfieExXo'.includes(kind) ? '' : undefined
   const digits = Math.min(places ?? 6, 20)

@@ -54,6 +54,7 @@ export function readProperty(holder: unknown, key: unknown): unknown {
   if (typeof holder === 'function') return undefined
   const name = nameOf(holder, toValue(key))
   if (name === undefined) return undefined
+  if (typeof holder === 'string' && /^\d+$/.test(name)) return characterAt(holder, Number(name))
   const own = Object.hasOwn(holder as object, name) ? (holder as Record<string, unknown>)[name] : undefined
   if (own !== undefined) return typeof own === 'function' ? undefined : own
   return derived(holder, name)
@@ -71,6 +72,15 @@ function nameOf(holder: unknown, key: unknown): string | undefined {
   if (typeof key === 'string') return key
   if (typeof key !== 'number') return undefined
   return String(key < 0 && Array.isArray(holder) ? holder.length + key : key)
+}
+
+const secondHalf = /^[\udc00-\udfff]$/
+
+/** Whole where it takes two places of the text: it stands at the first of them, and nothing at the second. */
+function characterAt(text: string, place: number): string | undefined {
+  const code = text.codePointAt(place)
+  const character = code === undefined ? undefined : String.fromCodePoint(code)
+  return character && secondHalf.test(character) ? '' : character
 }
 
 function derived(holder: unknown, name: string): unknown {
