@@ -19,6 +19,7 @@ const odd = {
   default_transaction_isolation: 'serializable',
   lock_timeout: '1ms',
   statement_timeout: '50ms',
+  idle_session_timeout: '50ms',
 }
 
 const databaseUrl = await makeOddDatabase()
@@ -56,6 +57,15 @@ test('options in the address are kept, and do not take the place of these', asyn
   const { work_mem, datestyle } = await settingsOf(url.href)
   assert.deepEqual([work_mem, datestyle?.slice(0, 3)], ['3072', 'ISO'])
   assert.match(connectionTo(url.href).connectionString, /application_name=of/)
+})
+
+test('names of TLS modes that the driver takes for verify-full reach it as that, and it has nothing to say', () => {
+  const modeOf = (query: string) =>
+    new URL(connectionTo(`postgres://me:a%20b@h/d?${query}`).connectionString).search.slice(1)
+  for (const mode of ['prefer', 'require', 'verify-ca'])
+    assert.equal(modeOf(`sslmode=${mode}`), 'sslmode=verify-full')
+  for (const query of ['sslmode=no-verify', 'uselibpqcompat=true&sslmode=require', ''])
+    assert.equal(modeOf(query), query)
 })
 
 test('the service works on such a database', async () => {

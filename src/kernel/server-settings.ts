@@ -1,6 +1,6 @@
 // A server, a database or a role can have settings of its own under which values are read and written otherwise.
 
-type Settings = Record<string, string>
+export type Settings = Record<string, string>
 
 /** What statements and the driver rely on: the defaults of PostgreSQL, and UTC. */
 const relied: Settings = {
@@ -14,6 +14,7 @@ const relied: Settings = {
   transform_null_equals: 'off',
   default_transaction_isolation: 'read committed',
   lock_timeout: '0',
+  idle_session_timeout: '0',
 }
 
 /** For what takes as long as there is data. */
@@ -30,11 +31,20 @@ export function connectionTo(
   const url = new URL(address)
   const given = url.searchParams.get('options') ?? ''
   url.searchParams.delete('options')
+  const isNamedAnew = nameTlsMode(url.searchParams)
   const ours = Object.entries({ ...relied, ...more }).map(
     ([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`,
   )
   return {
-    connectionString: given === '' ? address : url.href,
+    connectionString: given === '' && !isNamedAnew ? address : url.href,
     options: [given, ...ours].join(' ').trim(),
   }
+}
+
+/** The driver takes these for verify-full, and says so at length on standard error, where the log is. */
+function nameTlsMode(query: URLSearchParams): boolean {
+  const isSynonym = ['prefer', 'require', 'verify-ca'].includes(query.get('sslmode') ?? '')
+  if (!isSynonym || query.get('uselibpqcompat') === 'true') return false
+  query.set('sslmode', 'verify-full')
+  return true
 }

@@ -1,19 +1,19 @@
 // Looks at what the service would need, without starting it.
 
 import { Resolver } from 'node:dns/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { hasDatabase } from '../adapters/embedded-postgres/embedded-postgres.ts'
 import { isDiskFull } from '../kernel/disk-full.ts'
 import { codeOf, isUnwritable } from '../kernel/outage.ts'
 import type { Transport } from '../kernel/ports.ts'
 import { keyId } from '../kernel/seal.ts'
-import { connectionTo } from '../kernel/server-settings.ts'
 import { within } from '../kernel/within.ts'
 import { secretKeysAtHand } from './backup/data-files.ts'
 import { BackupFault } from './backup/format.ts'
 import { readClockOf } from './clock-queries.ts'
 import { clocksApart, howToSetClocks } from './clocks.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
+import { connectAlone } from './connect-alone.ts'
 import { ensureDataFolder } from './data-folder.ts'
 import { openDatabase } from './database.ts'
 import { openMediaStorage } from './media.ts'
@@ -27,7 +27,7 @@ import {
 } from './migrate.ts'
 import { howToBringBack, printOf, unopenedInWords } from './secret-key.ts'
 import { findUnopened, listPrints } from './secret-print-queries.ts'
-import { resolverAddresses } from './setting-faults.ts'
+import { adviceOn, resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
 import { openTransport } from './transports.ts'
@@ -113,7 +113,7 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     if (codeOf(error) === '53300')
       return [{ name, state: 'failed', detail: oneLine(error), mend: howToConnect }]
     const mend = config.databaseUrl
-      ? 'check DATABASE_URL and that the server takes connections from here'
+      ? (adviceOn(error) ?? 'check DATABASE_URL and that the server takes connections from here')
       : 'mend what the line above says, or set DATABASE_URL to use another server'
     // It has been reached, and its line says what to do.
     const isReached = error instanceof MigrationFault || error instanceof BackupFault
@@ -128,10 +128,9 @@ type Secrets = { prints: string[]; lost: string | undefined }
 type Look = Secrets & { version: string; missing: Migration[]; apart: string | undefined }
 
 async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
-  const client = new pg.Client({ ...connectionTo(url), connectionTimeoutMillis: 5_000 })
-  await client.connect()
+  const client = await connectAlone(url)
   try {
-    await refuseUnfit(client)
+    await refuseUnfit(client, url)
     await tryToWrite(client)
     const { rows } = await client.query(`select current_setting('server_version') as version`)
     const missing = await missingIn(client)

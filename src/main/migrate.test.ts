@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { makeEmptyDatabase, query } from '../../test/processes/empty-database.ts'
+import { poolerOf } from '../../test/stand-ins/pooler.ts'
 import { until } from '../../test/until.ts'
 import { lockKey, MigrationFault, migrate, pendingOf } from './migrate.ts'
 import { packageRoot } from './package-root.ts'
@@ -113,6 +114,32 @@ test('who only comes by leaves a database of an older version as it is', async (
   const told = /of an older version, 1 migration is missing: stop what runs of that, .*posthorn migrate$/
   await assert.rejects(migrate(url, 'refuse'), isFault(told))
   assert.equal((await query(url, 'select from schema_migrations')).length, files.length - 1)
+})
+
+test('a pooler that shares connections between transactions is refused before anything is locked or made', async () => {
+  const url = await makeEmptyDatabase()
+  for (const mode of ['transaction', 'statement'] as const)
+    await assert.rejects(
+      migrate(await poolerOf(url, mode)),
+      isFault(/^DATABASE_URL leads to a pooler .*pool_mode = session/),
+    )
+  const locks = `select from pg_locks where locktype = 'advisory' and database =
+    (select oid from pg_database where datname = current_database())`
+  assert.deepEqual(await query(url, locks), [])
+  assert.deepEqual(await query(url, `select from pg_class where relname = 'schema_migrations'`), [])
+})
+
+test('a migration whose connection is lost fails, and the process goes on', async () => {
+  const url = await makeEmptyDatabase()
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('select pg_advisory_lock($1)', [lockKey])
+  const lost = assert.rejects(migrate(url), /terminat/)
+  const end = `select pg_terminate_backend(pid) from pg_stat_activity
+                where datname = current_database() and wait_event = 'advisory'`
+  await until(async () => (await holder.query(end)).rows.length === 1, 'the wait')
+  await lost
+  await holder.end()
 })
 
 test('time limits of the server end neither a migration nor the wait for one', async () => {

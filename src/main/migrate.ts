@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { connectionTo, patience } from '../kernel/server-settings.ts'
+import { patience } from '../kernel/server-settings.ts'
+import { connectAlone } from './connect-alone.ts'
 import { packageRoot } from './package-root.ts'
+import { howToKeepConnections, isShared } from './shared-connections.ts'
 
 // An arbitrary number that stands for "someone is migrating this database".
 export const lockKey = 7_046_029_254
@@ -22,10 +24,9 @@ export async function migrate(
   url: string,
   older: OfOlderVersion = 'migrate',
 ): Promise<{ applied: string[]; total: number }> {
-  const client = new pg.Client({ ...connectionTo(url, patience), connectionTimeoutMillis: 5_000 })
-  await client.connect()
+  const client = await connectAlone(url, patience)
   try {
-    await refuseUnfit(client)
+    await refuseUnfit(client, url)
     await client.query('select pg_advisory_lock($1)', [lockKey])
     await client.query(migrationsTable)
     const files = await knownMigrations()
@@ -56,7 +57,7 @@ export const migrationsTable = `create table if not exists schema_migrations (
 
 export const knownMigrations = () => readMigrations(join(packageRoot(), 'db', 'migrations'))
 
-export async function refuseUnfit(client: pg.Client): Promise<void> {
+export async function refuseUnfit(client: pg.Client, url: string): Promise<void> {
   const { rows } = await client.query(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
             current_setting('transaction_read_only') = 'on' as only_reads,
@@ -85,6 +86,7 @@ export async function refuseUnfit(client: pg.Client): Promise<void> {
       `the user ${user_name} may not make tables in the schema ${schema_name}: ` +
         `grant create on schema ${pg.escapeIdentifier(schema_name)} to ${pg.escapeIdentifier(user_name)}`,
     )
+  if (await isShared(client, url)) throw new MigrationFault(howToKeepConnections)
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

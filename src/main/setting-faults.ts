@@ -20,18 +20,43 @@ export const listenFault =
   }
 
 // Nobody there, a name that nobody knows, a wrong password, user or database, no connection left.
-const unusable = /^(?:E[A-Z_]+|28000|28P01|3D000|53300)$/
+const unusable =
+  /^(?:E[A-Z_]+|28000|28P01|3D000|53300|08P01|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*)$/
+const unusableWords = /timeout|connection terminated|support SSL|password must be a/i
 
 /** From a failure to connect to the database that DATABASE_URL names; the message of the driver holds no password. */
 export function databaseFault(error: unknown): never {
   const found = error instanceof AggregateError ? error.errors[0] : error
   const { code = '', message = '' } = found as NodeJS.ErrnoException
-  if (
-    !unusable.test(code) &&
-    !/timeout expired|connection timeout|connection terminated|support SSL/i.test(message)
-  )
-    throw error
-  throw new ConfigFault(`DATABASE_URL must lead to a PostgreSQL server that takes us in: ${message}`)
+  if (!unusable.test(code) && !unusableWords.test(message)) throw error
+  const advice = adviceOn(found)
+  const all = advice === undefined ? message : `${message}; ${advice}`
+  throw new ConfigFault(`DATABASE_URL must lead to a PostgreSQL server that takes us in: ${all}`)
+}
+
+const advices: [RegExp, string][] = [
+  [
+    /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)/,
+    'its certificate is not from an authority that is known here: name the file of that one behind the address ' +
+      '(&sslrootcert=/path/ca.pem) or in NODE_EXTRA_CA_CERTS; sslmode=no-verify goes without a check',
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID/,
+    'its certificate is for another name: use that one, or sslmode=no-verify, which goes without a check',
+  ],
+  [/^\S* The server does not support SSL/, 'use sslmode=disable where the way to it is safe'],
+  [/^\S* SASL: .*password must be a/, 'it asks for a password, which belongs behind the user and a colon'],
+  [
+    /unsupported startup parameter/,
+    'let the pooler ignore what it does not know: ignore_startup_parameters = ' +
+      'options, extra_float_digits, statement_timeout, idle_in_transaction_session_timeout',
+  ],
+]
+
+/** What to do about a server that does not take us in, where it does not say so itself. */
+export function adviceOn(error: unknown): string | undefined {
+  const { code = '', message = '' } = error as NodeJS.ErrnoException
+  return advices.find(([says]) => says.test(`${code} ${message}`))?.[1]
 }
 
 /** Resolvers are asked by address: names among them are looked up once, by the system. */

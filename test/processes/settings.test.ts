@@ -6,6 +6,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { TLSSocket } from 'node:tls'
+import { generate } from 'selfsigned'
 import { makeDatabase } from '../app.ts'
 import { makeEmptyDatabase, query } from './empty-database.ts'
 import { begin, type Env, eventually, keyIn, linesOf, makePlace, type Service, start } from './posthorn.ts'
@@ -72,6 +74,54 @@ test('a database that cannot be reached stops the start in one line, without its
   assert.deepEqual([code, lines.filter((line) => line.startsWith('posthorn: ')).length], [1, 1])
   assert.match(lines.join(), /DATABASE_URL must lead to .*ECONNREFUSED 127\.0\.0\.1:1/)
   assert.doesNotMatch(lines.join(), /hunter2/)
+})
+
+test('what stands between us and the database is told with what to do, in one line', async (t) => {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: '127.0.0.1' }])
+  const withTls = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('S')
+      new TLSSocket(socket, { isServer: true, key, cert }).on('error', () => {})
+    })
+  })
+  const pooler = createServer((socket) => {
+    const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: options\0\0')
+    socket.once('data', () =>
+      socket.end(Buffer.concat([Buffer.from([69, 0, 0, 0, fields.length + 4]), fields])),
+    )
+  })
+  const cases = [
+    {
+      server: withTls,
+      query: '?sslmode=require',
+      says: /self-signed certificate; .*sslrootcert=.*no-verify/,
+    },
+    { server: pooler, query: '', says: /startup parameter: options; .*ignore_startup_parameters = options,/ },
+  ]
+  for (const { server, query, says } of cases) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const { code, lines } = await startFails({ DATABASE_URL: `postgres://me@127.0.0.1:${port}/d${query}` })
+    assert.deepEqual([code, lines.length], [1, 1], lines.join('\n'))
+    assert.match(
+      lines[0] ?? '',
+      /^posthorn: DATABASE_URL must lead to a PostgreSQL server that takes us in: /,
+    )
+    assert.match(lines[0] ?? '', says)
+  }
+})
+
+test('an address without the password that the server asks for is told as that', async () => {
+  const { lines } = await startFails({
+    DATABASE_URL: Object.assign(new URL(databaseUrl), { password: '' }).href,
+  })
+  assert.equal(lines.length, 1)
+  assert.match(
+    lines[0] ?? '',
+    /^posthorn: DATABASE_URL must lead to .*it asks for a password, which belongs behind/,
+  )
 })
 
 test('what shows only when a setting is used is told by its name as well', async (t) => {

@@ -1,6 +1,7 @@
 // What the database says about itself, and what a restore does to its shape.
 import pg from 'pg'
-import { connectionTo, patience } from '../../kernel/server-settings.ts'
+import { patience } from '../../kernel/server-settings.ts'
+import { connectAlone } from '../connect-alone.ts'
 
 export type Table = { name: string; columns: string[] }
 export type Sequence = { name: string; value: string; isCalled: boolean }
@@ -11,18 +12,8 @@ export type OwnNames = { tables: string[]; functions: string[] }
 const quoted = pg.escapeIdentifier
 
 /** A connection of its own: what it does takes as long as there is data. */
-export async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    ...connectionTo(url, patience),
-    application_name: ownName,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-  })
-  await client.connect()
-  // Whoever has a statement or a COPY under way is told; this keeps the process from ending over it.
-  client.on('error', () => {})
-  return client
-}
+export const connect = (url: string): Promise<pg.Client> =>
+  connectAlone(url, patience, { application_name: ownName, keepAlive: true })
 
 const ownName = 'posthorn-backup'
 

@@ -62,9 +62,9 @@ export type Restored = Loaded & { leftAlone: string[] }
 export async function restoreBackup(needs: RestoreNeeds): Promise<Restored> {
   const client = await connect(needs.url)
   try {
+    await refuseUnfit(client, needs.url)
     // A service that starts meanwhile waits for it before it looks at a table.
     await client.query('select pg_advisory_lock($1)', [lockKey])
-    await refuseUnfit(client)
     const ground = await lookAround(client)
     await refuseUsedDatabase(client, ground, needs.force)
     const restored = await fromFile(needs, client, ground)
