@@ -38,6 +38,15 @@ test('a database whose disk is full is found by writing, of which nothing stays'
   })
 })
 
+test('an empty database is ready for the first start', async () => {
+  process.env.DATABASE_URL = await makeEmptyDatabase()
+  const [database, key] = [await look('database'), await look('secret key')]
+  process.env.DATABASE_URL = url
+  assert.equal(database?.state, 'ok', database?.detail)
+  assert.match(database?.detail ?? '', /^external, PostgreSQL .*, empty: the first start makes its tables$/)
+  assert.deepEqual([key?.state, key?.detail], ['ok', 'not used yet'])
+})
+
 test('a server that has no connection left is told as that, with what to raise', async () => {
   const role = `guest_of_${new URL(url).pathname.slice(1)}`
   await query(url, `create role ${role} login password 'open' connection limit 0`)

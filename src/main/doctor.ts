@@ -99,11 +99,7 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     try {
       const keys = await secretKeysAtHand(config)
       const { version, missing, apart, ...secrets } = await lookAt(database.url, keys)
-      const detail = `${database.kind}, PostgreSQL ${version}`
-      const found: Check =
-        missing.length === 0
-          ? { name, state: 'ok', detail }
-          : { name, state: 'warning', detail: `${detail}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
+      const found = checkTables(missing, `${database.kind}, PostgreSQL ${version}`)
       return [found, checkClock(apart), checkSecretKey(config, keys, secrets)]
     } finally {
       await database.close()
@@ -124,8 +120,15 @@ async function checkDatabase(config: Config): Promise<Check[]> {
 const howToConnect =
   'raise max_connections of the server, or the limit of the role or database: each process of Posthorn takes up to 19'
 
+function checkTables(missing: Migration[] | undefined, server: string): Check {
+  const name = 'database'
+  if (!missing) return { name, state: 'ok', detail: `${server}, empty: the first start makes its tables` }
+  if (missing.length === 0) return { name, state: 'ok', detail: server }
+  return { name, state: 'warning', detail: `${server}, ${ofOlderVersion(missing)}`, mend: howToMigrate }
+}
+
 type Secrets = { prints: string[]; lost: string | undefined }
-type Look = Secrets & { version: string; missing: Migration[]; apart: string | undefined }
+type Look = Secrets & { version: string; missing: Migration[] | undefined; apart: string | undefined }
 
 async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
   const client = await connectAlone(url)
@@ -135,7 +138,8 @@ async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
     const { rows } = await client.query(`select current_setting('server_version') as version`)
     const missing = await missingIn(client)
     // An older version may not have all the tables.
-    const lost = missing.length > 0 ? undefined : unopenedInWords(await findUnopened(client, keys.map(keyId)))
+    const hasTables = missing?.length === 0
+    const lost = hasTables ? unopenedInWords(await findUnopened(client, keys.map(keyId))) : undefined
     const apart = await clocksApart(() => readClockOf(client))
     return { version: rows[0].version, prints: await listPrints(client), missing, lost, apart }
   } finally {

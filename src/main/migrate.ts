@@ -45,11 +45,11 @@ export const ofOlderVersion = ({ length }: Migration[]) =>
 
 export const howToMigrate = 'stop what runs of that, then start this one or run: posthorn migrate'
 
-/** Of a database that is only looked at; an empty one lacks nothing yet. */
-export async function missingIn(client: pg.Client): Promise<Migration[]> {
+/** Of a database that is only looked at; undefined of an empty one. */
+export async function missingIn(client: pg.Client): Promise<Migration[] | undefined> {
   const { rows } = await client.query(`select to_regclass('schema_migrations') is not null as is_there`)
   const applied = rows[0].is_there ? await appliedIn(client) : new Map()
-  return applied.size === 0 ? [] : pendingOf(await knownMigrations(), applied)
+  return applied.size === 0 ? undefined : pendingOf(await knownMigrations(), applied)
 }
 
 export const migrationsTable = `create table if not exists schema_migrations (
