@@ -8,7 +8,7 @@ import { type Log, silentLog } from '../kernel/log.ts'
 import { settleRestore } from './backup/settle-restore.ts'
 import type { Config } from './config.ts'
 import { ensureDataFolder } from './data-folder.ts'
-import { migrate, type OfOlderVersion } from './migrate.ts'
+import { migrate, type OfOlderVersion, type Tell } from './migrate.ts'
 import { databaseFault } from './setting-faults.ts'
 
 export type OpenedDatabase = { url: string; kind: 'embedded' | 'external'; close(): Promise<void> }
@@ -39,8 +39,8 @@ async function openForCommand(dataDir: string): Promise<OpenedDatabase> {
 }
 
 /** Only the address of another server can be wrong. */
-export function migrateOpened({ url, kind }: OpenedDatabase, older?: OfOlderVersion) {
-  const migrated = migrate(url, older)
+export function migrateOpened({ url, kind }: OpenedDatabase, tell: Tell, older?: OfOlderVersion) {
+  const migrated = migrate(url, older, tell)
   return kind === 'external' ? migrated.catch(databaseFault) : migrated
 }
 

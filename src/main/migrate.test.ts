@@ -129,6 +129,21 @@ test('a pooler that shares connections between transactions is refused before an
   assert.deepEqual(await query(url, `select from pg_class where relname = 'schema_migrations'`), [])
 })
 
+test('whoever waits for another process says so, and goes on after it', async () => {
+  const url = await makeEmptyDatabase()
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('select pg_advisory_lock($1)', [lockKey])
+  let told: string[] = []
+  const waiting = migrate(url, 'migrate', (line) => {
+    told = [...told, line]
+  })
+  await until(async () => told.length > 0, 'the line')
+  await holder.end()
+  assert.deepEqual((await waiting).applied, files)
+  assert.deepEqual(told, ['waiting for another process, which is migrating or restoring this database'])
+})
+
 test('a migration whose connection is lost fails, and the process goes on', async () => {
   const url = await makeEmptyDatabase()
   const holder = new pg.Client({ connectionString: url })

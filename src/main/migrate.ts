@@ -23,11 +23,12 @@ export type OfOlderVersion = 'migrate' | 'refuse'
 export async function migrate(
   url: string,
   older: OfOlderVersion = 'migrate',
+  tell: Tell = () => {},
 ): Promise<{ applied: string[]; total: number }> {
   const client = await connectAlone(url, patience)
   try {
     await refuseUnfit(client, url)
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await takeLock(client, tell)
     await client.query(migrationsTable)
     const files = await knownMigrations()
     const pending = pendingOf(files, await appliedIn(client))
@@ -37,6 +38,22 @@ export async function migrate(
     return { applied: pending.map(({ name }) => name), total: files.length }
   } finally {
     await client.end()
+  }
+}
+
+/** Where a line for the operator goes. */
+export type Tell = (line: string) => void
+
+const toldAfterMs = 1_000
+
+/** A restore can take long, and who stands still has it as well. */
+export async function takeLock(client: pg.Client, tell: Tell): Promise<void> {
+  const says = 'waiting for another process, which is migrating or restoring this database'
+  const telling = setTimeout(() => tell(says), toldAfterMs)
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+  } finally {
+    clearTimeout(telling)
   }
 }
 

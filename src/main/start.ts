@@ -40,7 +40,7 @@ export async function start({ config: given, roles }: StartOptions): Promise<Run
   const database = await openDatabase(config, 'service', log)
   const stops: Stop[] = [() => database.close()]
   try {
-    const { applied } = await migrateOpened(database)
+    const { applied } = await migrateOpened(database, (line) => log.warn(line))
     if (applied.length > 0) log.info({ applied }, 'database migrated')
     const pools = openPools({ url: database.url, log, strict: false })
     stops.push(() => pools.close())

@@ -1,7 +1,7 @@
 // A restore that was interrupted between its commit and its files: whoever opens the data folder next ends it.
 import type pg from 'pg'
 import { type Log, silentLog } from '../../kernel/log.ts'
-import { lockKey } from '../migrate.ts'
+import { takeLock } from '../migrate.ts'
 import { connect, isRestored } from './catalog-queries.ts'
 import { BackupFault } from './format.ts'
 import { clearDrafts, type Journal, putInPlace, readJournal } from './restored-files.ts'
@@ -12,7 +12,7 @@ export async function settleRestore(dataDir: string, url: string, log: Log = sil
   if (!(await readJournal(dataDir).catch(() => undefined))) return
   const client = await connect(url)
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await takeLock(client, (line) => log.warn(line))
     const journal = await readJournal(dataDir)
     if (journal) await settle(client, { dataDir, journal, log })
   } finally {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { migrateOpened, openDatabase } from '../database.ts'
-import { type Output, say, sayJson } from './print.ts'
+import { complain, type Output, say, sayJson } from './print.ts'
 
 export function addMigrate(program: Command): void {
   program
@@ -12,7 +12,7 @@ export function addMigrate(program: Command): void {
     .action(async ({ json }: Output) => {
       const database = await openDatabase(readConfig(), 'command')
       try {
-        const { applied, total } = await migrateOpened(database)
+        const { applied, total } = await migrateOpened(database, complain)
         if (json) sayJson({ applied, total })
         else if (applied.length === 0) say(`Nothing to do: all ${total} migrations are in place.`)
         else say(`Applied ${applied.length} of ${total}: ${applied.join(', ')}`)

@@ -6,6 +6,11 @@ export function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
+/** What is not the result. */
+export function complain(line: string): void {
+  process.stderr.write(`posthorn: ${line}\n`)
+}
+
 export function sayJson(value: unknown): void {
   say(JSON.stringify(value))
 }

@@ -4,7 +4,7 @@ import { silentLog } from '../../kernel/log.ts'
 import { type Config, readConfig } from '../config.ts'
 import { migrateOpened, openDatabase } from '../database.ts'
 import { openPools } from '../wire.ts'
-import { CommandFault } from './print.ts'
+import { CommandFault, complain } from './print.ts'
 
 /** Opens the database the service uses, beside a running service or alone, and closes it again. */
 export async function withDatabase<T>(work: (db: Db) => Promise<T>, may?: { beFirst: true }): Promise<T> {
@@ -12,7 +12,7 @@ export async function withDatabase<T>(work: (db: Db) => Promise<T>, may?: { beFi
   if (!may?.beFirst) refuseMissingDatabase(config)
   const database = await openDatabase(config, 'command')
   try {
-    await migrateOpened(database, 'refuse')
+    await migrateOpened(database, complain, 'refuse')
     const pools = openPools({ url: database.url, log: silentLog, strict: false })
     try {
       return await work(pools.db)
