@@ -1,16 +1,15 @@
 import { type LogFn, type Logger, pino } from 'pino'
+import { openSink } from './log-sink.ts'
 import { isDatabaseDown } from './refusals.ts'
 
 export type Log = Logger
 
 /** On standard error: standard output is for what a command was asked to print. */
 export function openLog(level: string): Log {
-  // A burst of lines shares one system call; a line that comes alone waits a tenth of a second at most.
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 })
-  setInterval(() => destination.flush(), 100).unref()
-  process.on('exit', () => flushLast(destination))
+  const sink = openSink(2)
+  process.on('exit', () => sink.flushLast())
   const options = { base: undefined, timestamp: stampMaker(), hooks: outageHook(), serializers }
-  return pino({ level, ...options }, destination)
+  return pino({ level, ...options }, sink)
 }
 
 // Of a value that it does not take the database shows the row: a person's data, which a log would keep for ever.
@@ -38,15 +37,6 @@ export function outageHook(): { logMethod(this: Log, args: Parameters<LogFn>, me
       if (isOutage) toldAt = performance.now()
       method.apply(this, args)
     },
-  }
-}
-
-// A process that ends before the destination is open has nothing to flush, and the library says so by throwing.
-function flushLast(destination: ReturnType<typeof pino.destination>): void {
-  try {
-    destination.flushSync()
-  } catch {
-    return
   }
 }
 

@@ -205,3 +205,11 @@ test('the help names every setting with its meaning and default', () => {
     if (fallback !== undefined) assert.ok(help.includes(`(${fallback})`), env)
   }
 })
+
+test('the public address is written as it can stand in the header of a message', () => {
+  const baseUrlFor = (given: string) => readConfig({ POSTHORN_BASE_URL: given }).baseUrl
+  assert.equal(baseUrlFor('https://Bücher.example/p é/'), 'https://xn--bcher-kva.example/p%20%C3%A9')
+  assert.equal(baseUrlFor('https://mail.example.com/a"<b>'), 'https://mail.example.com/a%22%3Cb%3E')
+  for (const same of ['http://127.0.0.1:8025', 'https://mail.example.com', 'http://[::1]:80/a%20b'])
+    assert.equal(baseUrlFor(same), same.replace(':80/', '/'))
+})

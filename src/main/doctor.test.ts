@@ -61,6 +61,16 @@ test('a server that has no connection left is told as that, with what to raise',
   )
 })
 
+test('fewer connections than a process takes are told before it needs them', async () => {
+  const { pathname } = new URL(url)
+  assert.equal(await look('connections'), undefined)
+  await query(url, `alter database ${pathname.slice(1)} connection limit 6`)
+  const { state, detail, mend } = (await look('connections')) ?? {}
+  await query(url, `alter database ${pathname.slice(1)} connection limit -1`)
+  assert.deepEqual([state, detail?.slice(0, 9)], ['warning', '6 at most'])
+  assert.match(mend ?? '', /^raise max_connections .* up to 19$/)
+})
+
 test('a disk without room for media is told as full, and the attempt leaves nothing there', async () => {
   const media = join(dataDir, 'media')
   await mkdir(media, { recursive: true })

@@ -98,9 +98,14 @@ async function checkDatabase(config: Config): Promise<Check[]> {
     const database = await openDatabase(config, 'command')
     try {
       const keys = await secretKeysAtHand(config)
-      const { version, missing, apart, ...secrets } = await lookAt(database.url, keys)
+      const { version, missing, apart, connections, ...secrets } = await lookAt(database.url, keys)
       const found = checkTables(missing, `${database.kind}, PostgreSQL ${version}`)
-      return [found, checkClock(apart), checkSecretKey(config, keys, secrets)]
+      return [
+        found,
+        ...checkConnections(connections),
+        checkClock(apart),
+        checkSecretKey(config, keys, secrets),
+      ]
     } finally {
       await database.close()
     }
@@ -117,8 +122,16 @@ async function checkDatabase(config: Config): Promise<Check[]> {
   }
 }
 
+const mostConnections = 19
 const howToConnect =
-  'raise max_connections of the server, or the limit of the role or database: each process of Posthorn takes up to 19'
+  'raise max_connections of the server, or the limit of the role or database: ' +
+  `each process of Posthorn takes up to ${mostConnections}`
+
+function checkConnections(allowed: number): Check[] {
+  if (allowed >= mostConnections) return []
+  const detail = `${allowed} at most, by the limits of the server, the database or the role`
+  return [{ name: 'connections', state: 'warning', detail, mend: howToConnect }]
+}
 
 function checkTables(missing: Migration[] | undefined, server: string): Check {
   const name = 'database'
@@ -128,20 +141,31 @@ function checkTables(missing: Migration[] | undefined, server: string): Check {
 }
 
 type Secrets = { prints: string[]; lost: string | undefined }
-type Look = Secrets & { version: string; missing: Migration[] | undefined; apart: string | undefined }
+type Look = Secrets & {
+  version: string
+  missing: Migration[] | undefined
+  apart: string | undefined
+  connections: number
+}
 
 async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
   const client = await connectAlone(url)
   try {
     await refuseUnfit(client, url)
     await tryToWrite(client)
-    const { rows } = await client.query(`select current_setting('server_version') as version`)
+    // all accounts: about the server
+    const { rows } = await client.query(
+      `select current_setting('server_version') as version,
+              least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), current_setting('max_connections')::int -
+                current_setting('superuser_reserved_connections')::int) as connections
+         from pg_roles, pg_database where rolname = session_user and datname = current_database()`,
+    )
     const missing = await missingIn(client)
     // An older version may not have all the tables.
     const hasTables = missing?.length === 0
     const lost = hasTables ? unopenedInWords(await findUnopened(client, keys.map(keyId))) : undefined
     const apart = await clocksApart(() => readClockOf(client))
-    return { version: rows[0].version, prints: await listPrints(client), missing, lost, apart }
+    return { ...rows[0], prints: await listPrints(client), missing, lost, apart }
   } finally {
     await client.end()
   }

@@ -125,12 +125,15 @@ export const httpUrl: Read<string> = (value) =>
 export const linkBase: Read<string> = (value) =>
   /[?#]/.test(value)
     ? new Fault('must be an address without ? and #, such as https://mail.example.com')
-    : withoutUser(httpUrl(value))
+    : asInHeaders(httpUrl(value))
 
-/** It would stand in every message. */
-function withoutUser(url: string | Fault): string | Fault {
-  if (url instanceof Fault || new URL(url).username + new URL(url).password === '') return url
-  return new Fault('must be an address without user and password, such as https://mail.example.com')
+/** It stands in every message, also in its header: in ASCII, without spaces and without a password. */
+function asInHeaders(given: string | Fault): string | Fault {
+  if (given instanceof Fault) return given
+  const { username, password, href } = new URL(given)
+  return username + password === ''
+    ? href.replace(/\/+$/, '')
+    : new Fault('must be an address without user and password, such as https://mail.example.com')
 }
 
 export const topicArns: Read<string[]> = (value) => {

@@ -1,5 +1,5 @@
-// A pooler such as PgBouncer with one connection to the server, which it gives to whoever has something to say. It takes
-// simple statements, one after the other.
+// A pooler such as PgBouncer with one connection to the server, which it gives to whoever has something to say. It
+// takes simple statements, one after the other.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'

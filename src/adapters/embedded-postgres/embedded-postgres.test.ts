@@ -22,7 +22,7 @@ test('the first start makes a database and the second keeps its rows', async (t)
   const lines: string[] = []
   const first = await openFor(t, { dataDir, mode: 'service', onLog: (line) => lines.push(line) })
   assert.deepEqual([first.adopted, first.ownsServer], [false, true])
-  assert.match(first.url, /^postgres:\/\/posthorn:[\w-]{43}@127\.0\.0\.1:\d+\/posthorn$/)
+  assert.match(first.url, /^postgres:\/\/posthorn:[\w-]{43}@127\.0\.0\.1:\d+\/posthorn\?sslmode=disable$/)
   await query(first.url, "create table kept (word text); insert into kept values ('été')")
   await first.stop()
   await first.stop()
@@ -33,6 +33,15 @@ test('the first start makes a database and the second keeps its rows', async (t)
   const second = await openFor(t, { dataDir, mode: 'service' })
   assert.equal(second.adopted, false)
   assert.deepEqual(await query(second.url, 'select upper(word) as word from kept'), [{ word: 'ÉTÉ' }])
+})
+
+test('what the environment says of other servers is not for this one', async (t) => {
+  process.env.PGSSLMODE = 'require'
+  t.after(() => {
+    delete process.env.PGSSLMODE
+  })
+  const { url } = await openFor(t, { dataDir: sharedDataDir(t), mode: 'service' })
+  assert.deepEqual(await query(url, 'select 1 as one'), [{ one: 1 }])
 })
 
 test('the server is set up as promised', async (t) => {

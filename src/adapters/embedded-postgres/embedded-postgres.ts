@@ -63,6 +63,7 @@ const handleOf = (
     stopping ??= (mode === 'service' ? closeServer : leaveToOthers)(place, joined).finally(() => log?.stop())
     return stopping
   }
-  const url = `postgres://posthorn:${place.password}@127.0.0.1:${server.port}/posthorn`
+  // The driver reads PGSSLMODE, which is about other servers, where an address leaves it open.
+  const url = `postgres://posthorn:${place.password}@127.0.0.1:${server.port}/posthorn?sslmode=disable`
   return { url, port: server.port, adopted: server.adopted, ownsServer: owns, stop }
 }

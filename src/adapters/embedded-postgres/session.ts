@@ -58,6 +58,7 @@ const connectOnce = async (place: Place, server: Server, deadline: Deadline): Pr
     user: 'posthorn',
     password: place.password,
     database: 'postgres',
+    ssl: false,
     application_name: `posthorn ${process.pid}`,
     connectionTimeoutMillis: Math.min(5000, deadline.left() + 100),
     query_timeout: deadline.left() + 5000,
