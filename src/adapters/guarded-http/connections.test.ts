@@ -222,7 +222,7 @@ test('a certificate is held against the name that was asked for', async () => {
   assert.match(stdout, /^hello\n.*ERR_TLS_CERT_ALTNAME_INVALID\n$/)
 })
 
-test('an answer that is no good HTTP otherwise is known by its status, and one without a status line by nothing', async () => {
+test('an answer that is no good HTTP otherwise is known by its status, where it has a status line', async () => {
   const heads: [string, number | null][] = [
     ['HTTP/1.1 200 OK\nContent-Length: 0\n\n', 200],
     ['HTTP/1.1 200 OK\r\nX-A: a\r\n folded\r\nContent-Length: 0\r\n\r\n', 200],

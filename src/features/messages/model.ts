@@ -26,7 +26,7 @@ const giveUpAfterMs = 24 * 3_600_000
 const holdAfterMs = 10 * 60_000
 const giveUpHeldAfterMs = 7 * 24 * 3_600_000
 const briefWaitMs = 10_000
-// Whoever asks for more is asked once a day all the same: a wait beyond the week would end the message at its first try.
+// Whoever asks for more is asked once a day all the same: a wait beyond the week would end the message at once.
 const longestAskedMs = 24 * 3_600_000
 
 export type Tried = {

@@ -230,15 +230,17 @@ describe('answers', () => {
     assert.equal((await send({ recipient }, one.key)).status, 201)
   })
 
-  test('STOP to one whose answer was lost counts, and it is not sent again', async () => {
-    const { key } = await app.makeAccount()
+  test('STOP to one whose answer was lost counts, and it is not sent again; nor others before it', async () => {
+    const [{ key }, before] = [await app.makeAccount(), await app.makeAccount()]
     const recipient = '+33612345606'
+    const sent = await sentOne({ recipient }, before.key)
     upstream.fail('drop')
     const id = accepted(await send({ recipient }, key))
     await until(async () => (await app.find(id)).last_error !== null, 'a lost answer')
     const count = upstream.sent.length
     assert.equal((await answer(recipient, 'STOP')).status, 200)
-    assert.equal((await send({ recipient }, key)).status, 422)
+    for (const one of [key, before.key]) assert.equal((await send({ recipient }, one)).status, 422)
+    assert.deepEqual(await app.eventsOf(sent.id), ['sent', 'unsubscribed'])
     app.move(3600 * second)
     await app.becomes(id, 'suppressed')
     assert.equal(upstream.sent.length, count)

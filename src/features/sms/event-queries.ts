@@ -50,9 +50,12 @@ export function findByUpstreamId(db: Db, upstreamId: string) {
   )
 }
 
-/** Whoever answers means the last one that they got, also where we have not heard that it was taken. */
-export function findLastTo(db: Db, phone: string) {
-  return db.maybe(
+/**
+ * Whoever answers means the last one that they got, or one that they may have got without our hearing of it; the oldest
+ * first, as whoever locks several does.
+ */
+export function listLastTo(db: Db, phone: string) {
+  return db.many(
     TargetShape,
     sql`
     -- all accounts: an answer names the number that it comes from, and nothing else
@@ -60,9 +63,11 @@ export function findLastTo(db: Db, phone: string) {
       from sms_messages
      where recipient = ${phone}
        and mode = 'live'
-       and (sent_at is not null or (status = 'queued' and attempts > 0))
-     order by id desc
-     limit 1
+       and ((status = 'queued' and attempts > 0)
+            or id = (select max(id)
+                       from sms_messages
+                      where recipient = ${phone} and mode = 'live' and sent_at is not null))
+     order by id
        for update`,
   )
 }

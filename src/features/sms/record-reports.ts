@@ -10,8 +10,8 @@ import { markSent } from './delivery-queries.ts'
 import {
   findByRef,
   findByUpstreamId,
-  findLastTo,
   insertEvent,
+  listLastTo,
   markDelivered,
   markFailed,
   type Target,
@@ -32,32 +32,35 @@ export async function recordReports(
   await needs.db.transaction(async (tx) => {
     if (!(await rememberFeedback(tx, { provider, id, at: needs.now() }))) return
     for (const report of reports) {
-      const found = await targetOf(tx, report)
-      if (!found) needs.log.debug({ provider, id }, 'a report about an SMS that is not ours')
+      const found = await targetsOf(tx, report)
+      const last = found.at(-1)
+      if (!last) needs.log.debug({ provider, id }, 'a report about an SMS that is not ours')
       else if (report.kind === 'reply') await recordReply(tx, found, report)
-      else await recordStatus(tx, found, report)
+      else await recordStatus(tx, last, report)
     }
   })
 }
 
 const largestId = BigInt(Number.MAX_SAFE_INTEGER)
 
-async function targetOf(tx: Db, report: SmsReport): Promise<Target | undefined> {
+/** Of an answer that does not say what it answers all that it may mean, the latest last. */
+async function targetsOf(tx: Db, report: SmsReport): Promise<Target[]> {
   if (report.kind === 'status') {
     const ref = report.messageRef ?? ''
     const isOurs = /^\d{1,16}$/.test(ref) && BigInt(ref) <= largestId
-    return (isOurs ? await findByRef(tx, ref) : undefined) ?? findByUpstreamId(tx, report.upstreamId)
+    const found = isOurs ? await findByRef(tx, ref) : undefined
+    return [found ?? (await findByUpstreamId(tx, report.upstreamId)) ?? []].flat()
   }
   const phone = readPhone(report.from)
   const answered = report.upstreamId === null ? undefined : await findByUpstreamId(tx, report.upstreamId)
-  if (answered && answered.recipient === phone) return answered
-  return phone === undefined ? undefined : findLastTo(tx, phone)
+  if (answered && answered.recipient === phone) return [answered]
+  return phone === undefined ? [] : listLastTo(tx, phone)
 }
 
 type Status = Extract<SmsReport, { kind: 'status' }>
 
 async function recordStatus(tx: Db, found: Target, report: Status): Promise<void> {
-  const ref = { accountId: found.account_id, id: found.id }
+  const ref = refOf(found)
   const { type, at, upstreamId } = report
   const tell = (told: EventType, data: object = {}) =>
     insertEvent(tx, ref, { id: newUuid(), type: told, at, data })
@@ -79,11 +82,15 @@ async function recordStatus(tx: Db, found: Target, report: Status): Promise<void
 
 const longestReply = 1600
 
-async function recordReply(tx: Db, found: Target, { text, at }: Extract<SmsReport, { kind: 'reply' }>) {
-  const ref = { accountId: found.account_id, id: found.id }
+async function recordReply(tx: Db, found: Target[], { text, at }: Extract<SmsReport, { kind: 'reply' }>) {
   const reply = storable(text).slice(0, longestReply)
-  await insertEvent(tx, ref, { id: newUuid(), type: 'replied', at, data: { reply } })
+  for (const one of found.slice(-1))
+    await insertEvent(tx, refOf(one), { id: newUuid(), type: 'replied', at, data: { reply } })
   if (!isStop(reply)) return
-  await insertOptout(tx, { accountId: ref.accountId, phone: found.recipient, reason: 'stop', at })
-  await insertEvent(tx, ref, { id: newUuid(), type: 'unsubscribed', at, data: {} })
+  for (const one of found) {
+    await insertOptout(tx, { accountId: one.account_id, phone: one.recipient, reason: 'stop', at })
+    await insertEvent(tx, refOf(one), { id: newUuid(), type: 'unsubscribed', at, data: {} })
+  }
 }
+
+const refOf = ({ account_id: accountId, id }: Target) => ({ accountId, id })

@@ -62,8 +62,8 @@ async function refuseOptedOut(ctx: Ctx, recipient: string): Promise<void> {
 
 /** Each part counts as one message against cap and quota; gives how many are left. */
 async function spend(ctx: Ctx, parts: number): Promise<number> {
+  // At once and not with the commit: who spends at the same time waits, and each is told what is left after its own.
+  await spendSending({ ...ctx, db: { ...ctx.db, optimistic: false } }, parts)
   const { month, key } = await readUsage(ctx)
-  await spendSending(ctx, parts)
-  const left = Math.min(month.remaining ?? unlimitedCredits, key.remaining ?? unlimitedCredits)
-  return Math.max(0, left - parts)
+  return Math.min(month.remaining ?? unlimitedCredits - parts, key.remaining ?? unlimitedCredits - parts)
 }

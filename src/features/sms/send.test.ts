@@ -69,6 +69,15 @@ describe('an accepted SMS', () => {
     assert.equal((await send({}, key)).body.remainingCredits, 0)
   })
 
+  test('says what is left of the cap after it, also where many are sent at once', async () => {
+    const { key } = await app.makeKey({ dailyCap: 20 })
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => send({ content: 'a'.repeat(300) }, key)),
+    )
+    const left = replies.map(({ body }) => body.remainingCredits).sort((a, b) => b - a)
+    assert.deepEqual(left, [18, 16, 14, 12, 10, 8, 6, 4, 2, 0])
+  })
+
   test('is one however often its idempotency key comes', async () => {
     const { key, accountId } = await app.makeAccount()
     const body = { headers: { idempotencyKey: 'k1' } }

@@ -37,7 +37,7 @@ test('who is erased has the SMS erased that went to their number, and gets no ot
   assert.equal((await send({ recipient: '+33751234567' })).status, 422)
 })
 
-test('who is erased has those erased too that went to a number they had before, unless it is another contact’s', async () => {
+test('who is erased has those erased that went to their former number, unless it is another contact’s', async () => {
   const change = (email: string, SMS: string) =>
     app.call('PUT', `/v3/contacts/${email}`, { body: { attributes: { SMS } } })
   await contact('cy@example.com', { attributes: { SMS: '+33751234501' } })

@@ -133,7 +133,7 @@ test('the other namespace cancels what was scheduled and nothing else', async ()
   assert.deepEqual([reply.status, await statusOf(id)], [404, 'queued'])
 })
 
-test('there too what was scheduled is cancelled while it is held or waits for its next try, as its state says', async () => {
+test('there too what was scheduled is cancelled while it is held or waits for its next try', async () => {
   const { key } = await app.makeAccount()
   const batchId = newUuid()
   const sender = { email: 'shop@example.com' }

@@ -70,7 +70,7 @@ test('the state of a batch is asked for by state and by day', async () => {
   assert.deepEqual([one.status, one.body.status], [200, 'error'])
 })
 
-test('a message is not processed because its first recipient gets none: the others’ copies tell its state', async () => {
+test('a message is not processed because its first recipient gets none: other copies tell its state', async () => {
   const { key } = await app.makeAccount()
   const call = (method: string, path: string, body?: object) => app.call(method, path, { key, body })
   await call('POST', '/api/v1/suppressions', { email: 'gone@example.com' })
