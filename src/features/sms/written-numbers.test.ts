@@ -74,7 +74,7 @@ test('numbers that were kept with the zero lose it, unless it is their own or an
   }
   const client = new pg.Client({ connectionString: app.databaseUrl })
   await client.connect()
-  await client.query(await readFile('db/migrations/0112_phone_numbers.sql', 'utf8'))
+  await client.query(await readFile('db/migrations/0114_phone_numbers.sql', 'utf8'))
   await client.end()
   const { body } = await app.call('GET', '/v3/contacts?sort=asc', { key })
   assert.deepEqual(
