@@ -35,7 +35,11 @@ export function exportSmsOptout(db: Db, { accountId, phones }: Who) {
 /** Waits for what is being recorded about them. */
 export function lockSms(db: Db, { accountId, phones }: Who) {
   return db.run(sql`
-    select 1 from sms_messages where account_id = ${accountId} and recipient = any(${phones}::text[]) order by id for update`)
+    select 1
+      from sms_messages
+     where account_id = ${accountId} and recipient = any(${phones}::text[])
+     order by id
+       for update`)
 }
 
 export function eraseSmsEvents(db: Db, { accountId, phones }: Who) {
