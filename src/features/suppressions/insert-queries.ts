@@ -49,8 +49,8 @@ export async function insertSuppressions(db: Db, suppressions: NewSuppression[])
 }
 
 /**
- * Of addresses that bounce: a bounce is lifted by other hands than the person's. What was said in a way that counts more
- * than `less` stays.
+ * Of addresses that bounce: a bounce is lifted by other hands than the person's. What was said in a way that counts
+ * more than `less` stays.
  */
 export function noteLeaving(
   db: Db,
