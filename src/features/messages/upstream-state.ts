@@ -12,7 +12,7 @@ const againMs = 10_000
 // One that is put off may have itself to blame; so many, and none taken in between, have not.
 const manyPutOff = 5
 
-/** All accounts are told of the upstream; whom one of them writes to is not theirs to know, nor kept beyond the message. */
+/** All accounts are told of the upstream; whom one of them writes to is not theirs to know. */
 const withoutAddresses = (said: string) =>
   said.replaceAll(/[^\s<>"'(),:;@[\]]+@[^\s<>"'(),:;[\]]+/g, '[address]')
 

@@ -41,10 +41,27 @@ export function lockMessages(db: Db, { accountId, emails }: Person) {
        for update`)
 }
 
-export function eraseHistory(db: Db, who: Person) {
-  return db.run(
-    sql`delete from contact_history where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
+/** Their own, and of other contacts that they had one of the addresses. */
+export async function eraseHistory(db: Db, who: Person): Promise<number> {
+  const { accountId, emails } = who
+  const own = await db.run(
+    sql`delete from contact_history where account_id = ${accountId} and contact_id = ${contactId(who)}`,
   )
+  const theirs = sql`
+    (select to_jsonb(e) from unnest(${emails}::text[]) as e)`
+  const others = await db.run(sql`
+    update contact_history
+       set old_value = case when old_value in ${theirs} then null else old_value end,
+           new_value = case when new_value in ${theirs} then null else new_value end
+     where account_id = ${accountId}
+       and attribute = 'EMAIL'
+       and contact_id = any(array(select contact_id
+                                    from contact_history
+                                   where account_id = ${accountId}
+                                     and attribute = 'EMAIL'
+                                     and old_value = any(array${theirs})))
+       and (old_value in ${theirs} or new_value in ${theirs})`)
+  return own + others
 }
 
 export function eraseConsents(db: Db, who: Person) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { int, row } from '../../kernel/row.ts'
+import { int, row, texts } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { accepted, makeSmsApp, monday } from './fixtures/app.ts'
 
@@ -184,6 +184,26 @@ describe('who wants no SMS', () => {
     accepted(await send({}, other.key))
     await contact(one.key, '/ann@example.com', { smsBlacklisted: false })
     accepted(await send({}, one.key))
+  })
+
+  test('stays so when the contact is deleted, and shows it when it is made again', async () => {
+    const { accountId, key } = await app.makeAccount()
+    const call = (method: string, path: string, body?: object) => app.call(method, path, { key, body })
+    const ann = { email: 'ann@example.com', attributes: { SMS: '33612345678' } }
+    await call('POST', '/v3/contacts', { ...ann, smsBlacklisted: true })
+    await call('DELETE', '/v3/contacts/ann@example.com')
+    assert.equal((await send({}, key)).status, 422)
+    await call('POST', '/v3/contacts', ann)
+    assert.equal((await call('GET', '/v3/contacts/ann@example.com')).body.smsBlacklisted, true)
+    await call('PUT', '/v3/contacts/ann@example.com', { smsBlacklisted: false })
+    accepted(await send({}, key))
+    await call('PUT', '/v3/contacts/ann@example.com', { smsBlacklisted: true })
+    await call('POST', '/api/v1/contacts/erase', { email: ann.email, confirm: true })
+    const { phones } = await app.db.one(
+      row<{ phones: string[] }>({ phones: texts }),
+      sql`select array_agg(phone) as phones from sms_optouts where account_id = ${accountId}`,
+    )
+    assert.deepEqual([phones.length, phones[0]?.startsWith('erased:')], [1, true])
   })
 })
 

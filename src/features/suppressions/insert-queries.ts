@@ -48,8 +48,31 @@ export async function insertSuppressions(db: Db, suppressions: NewSuppression[])
   return added
 }
 
+/**
+ * Of addresses that bounce: a bounce is lifted by other hands than the person's. What was said in a way that counts
+ * more than `less` stays.
+ */
+export function noteLeaving(
+  db: Db,
+  refs: SuppressionRef[],
+  { source, less }: { source: string; less: string },
+) {
+  const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  return db.run(sql`
+    update suppressions s
+       set left_source = ${source}
+      from (select *
+              from unnest(${accounts}::bigint[], ${emails}::text[]) as n (account_id, email)
+            offset 0) r
+     where s.account_id = r.account_id
+       and s.email = r.email
+       and s.reason in ('hard_bounce', 'soft_bounce_limit')
+       and (s.left_source is null or s.left_source = ${less})`)
+}
+
 /** What is about a person and not about a mailbox. */
 const ofPerson: readonly Reason[] = ['unsubscribe', 'manual', 'complaint']
+const isOfPerson = sql`reason = any(${ofPerson}::text[])`
 
 /** To the address that a person has moved to; the old one keeps its own. */
 export function copySuppression(
@@ -59,11 +82,12 @@ export function copySuppression(
 ) {
   return db.run(sql`
     insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    select account_id, ${to.email}, reason, source, message_id, ${to.at}, ${to.id}
+    select account_id, ${to.email}, case when ${isOfPerson} then reason else 'unsubscribe' end,
+           case when ${isOfPerson} then source else left_source end, message_id, ${to.at}, ${to.id}
       from suppressions
      where account_id = ${accountId}
        and email in (${email}, erased_name(${email}))
-       and reason = any(${ofPerson}::text[])
+       and (${isOfPerson} or left_source is not null)
        and not exists (select 1
                          from suppressions e
                         where e.account_id = ${accountId} and e.email = erased_name(${to.email}))

@@ -157,7 +157,8 @@ export function touchSuppressed(db: Db, { accountId, email }: SuppressionRef, of
 
 /** Of s: its person left, or their contact was blacklisted. */
 export const isUnsubscription = sql`
-  (s.reason = 'unsubscribe' or (s.reason = 'manual' and s.source in ('contact', 'import')))`
+  (s.reason = 'unsubscribe' or s.left_source is not null
+   or (s.reason = 'manual' and s.source in ('contact', 'import')))`
 
 const Why = row<{ reason: string }>({ reason: text })
 
@@ -165,7 +166,7 @@ export function findUnsubscription(db: Db, { accountId, email }: SuppressionRef)
   return db.maybe(
     Why,
     sql`
-    select s.reason
+    select case when s.left_source is null then s.reason else 'unsubscribe' end as reason
       from suppressions s
      where s.account_id = ${accountId} and s.email = ${email} and ${isUnsubscription}`,
   )
@@ -178,12 +179,18 @@ export async function isUnsubscribed(db: Db, { accountId, email }: SuppressionRe
 }
 
 /** Of one source only, where it is given. */
-export function deleteSuppression(
+export async function deleteSuppression(
   db: Db,
   { accountId, email }: SuppressionRef,
   of: readonly Reason[],
   source?: string,
-) {
+): Promise<number> {
+  if (of.includes('unsubscribe'))
+    await db.run(sql`
+    update suppressions
+       set left_source = null
+     where account_id = ${accountId} and email = ${email} and left_source is not null
+       ${when(source, (one) => sql`and left_source = ${one}`)}`)
   return db.run(sql`
     delete from suppressions
      where account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])
@@ -218,17 +225,26 @@ export function takeOver(db: Db, refs: SuppressionRef[], from: Origin, to: strin
 
 type Lifted = { email?: string; since?: Date; until?: Date; of: readonly string[] }
 
-/** Upstream too. */
+/** Upstream too. Whoever has left as well stays on the list for that. */
 export function liftSuppressions(db: Db, accountId: string, { email, since, until, of }: Lifted) {
-  return db.run(sql`
-    with lifted as (
-      delete from suppressions
-       where account_id = ${accountId}
+  const wanted = sql`
+             account_id = ${accountId}
          and reason = any(${of}::text[])
          ${when(email, (one) => sql`and email = ${one}`)}
          ${when(since, (at) => sql`and created_at >= ${at}`)}
-         ${when(until, (at) => sql`and created_at < ${at}`)}
+         ${when(until, (at) => sql`and created_at < ${at}`)}`
+  return db.run(sql`
+    with freed as (
+      delete from suppressions
+       where ${wanted} and left_source is null
       returning email),
+    kept as (
+      update suppressions
+         set reason = 'unsubscribe', source = left_source, left_source = null
+       where ${wanted} and left_source is not null
+      returning email),
+    lifted as (
+      select email from freed union all select email from kept),
     touched as (
       update contacts c
          set modified_at = greatest(c.modified_at, clock_timestamp())

@@ -5,7 +5,7 @@ import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
-import { insertSuppressions } from './insert-queries.ts'
+import { insertSuppressions, noteLeaving } from './insert-queries.ts'
 import {
   deleteSuppression,
   findOrigin,
@@ -46,7 +46,9 @@ export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Pro
     db,
     refs.map(({ accountId, email }) => ({ id: newUuid(), accountId, email, ...why })),
   )
-  if (why.source !== byReply.source && added < refs.length) await takeOver(db, refs, byReply, why.source)
+  if (added === refs.length) return added
+  if (why.source !== byReply.source) await takeOver(db, refs, byReply, why.source)
+  if (why.reason === 'unsubscribe') await noteLeaving(db, refs, { source: why.source, less: byReply.source })
   return added
 }
 

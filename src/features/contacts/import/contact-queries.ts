@@ -1,7 +1,7 @@
 // A chunk of an import, one statement for all of its contacts.
 import type { Db } from '../../../kernel/db.ts'
 import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
-import { sql } from '../../../kernel/sql.ts'
+import { type Sql, sql } from '../../../kernel/sql.ts'
 import { isUnsubscription } from '../../suppressions/queries.ts'
 import { type Identifiers, numbersOf } from '../contacts/queries.ts'
 import type { Consent, KnownContact } from './apply-rows.ts'
@@ -44,6 +44,12 @@ const Made = row<{ id: string; email: string | null; ext_id: string | null; sms:
   sms: maybe(text),
 })
 
+/** Whoever left the address has left, whichever contact comes onto it. */
+const leftBefore = (accountId: string, email: Sql) => sql`
+             select 'unsubscribed'
+               from suppressions s
+              where s.account_id = ${accountId} and s.email = ${email} and ${isUnsubscription}`
+
 /** Gives fewer than asked for when others made one of them meanwhile. Who left before is not subscribed again. */
 export function insertContacts(
   db: Db,
@@ -58,9 +64,7 @@ export function insertContacts(
       (account_id, email, ext_id, sms, status, sms_blacklisted, attributes, consent_date, consent_source,
        created_at, modified_at, import_id)
     select ${accountId}, n.email, n.ext_id, n.sms,
-           coalesce((select 'unsubscribed'
-                       from suppressions s
-                      where s.account_id = ${accountId} and s.email = n.email and ${isUnsubscription}), n.status),
+           coalesce((${leftBefore(accountId, sql`n.email`)}), n.status),
            n.sms_blacklisted, n.attributes, n.consent_date, n.consent_source, ${at}, ${at}, ${importId}
       from json_to_recordset(${JSON.stringify(contacts)}::json)
            as n (email text, ext_id text, sms text, status text, sms_blacklisted boolean, attributes jsonb,
@@ -76,12 +80,16 @@ export type ContactUpdate = ContactFields & { id: string; removed: string[]; con
  * The account stands beside each given row, not as a constant: the planner then begins with the given rows even when
  * it believes that the account has no contacts.
  *
- * A new consent takes the place of the old one whole: its address and wording were those of the old one.
+ * A new consent takes the place of the old one whole: its address and wording were those of the old one. Who left
+ * before is not subscribed again by a contact that gets their address.
  */
 export function updateContacts(db: Db, accountId: string, updates: ContactUpdate[], at: Date) {
   return db.run(sql`
     update contacts c
-       set email = u.email, ext_id = u.ext_id, sms = u.sms, status = u.status,
+       set email = u.email, ext_id = u.ext_id, sms = u.sms,
+           status = case when u.email is distinct from c.email
+                         then coalesce((${leftBefore(accountId, sql`u.email`)}), u.status)
+                         else u.status end,
            sms_blacklisted = u.sms_blacklisted,
            attributes = (c.attributes - u.removed) || u.attributes,
            consent_date = u.consent_date,

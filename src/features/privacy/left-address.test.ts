@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeApp } from '../../../test/app.ts'
+
+const app = await makeApp()
+const { key } = app
+const call = (method: string, path: string, body?: unknown) => app.call(method, path, { key, body })
+
+test('an address that a contact has left is erased from its history, and no more of the contact goes', async () => {
+  await call('POST', '/v3/contacts', { email: 'typo@example.com', attributes: { FIRSTNAME: 'Ann' } })
+  await call('PUT', '/v3/contacts/typo@example.com', { attributes: { EMAIL: 'ann@example.com' } })
+  await call('PUT', '/v3/contacts/ann@example.com', { attributes: { EMAIL: 'newer@example.com' } })
+  const erased = await call('POST', '/api/v1/contacts/erase', { email: 'typo@example.com', confirm: true })
+  assert.equal(erased.body.erased.history, 2)
+  const { body } = await call('GET', '/v3/contacts/newer@example.com/history')
+  assert.doesNotMatch(JSON.stringify(body), /typo/)
+  assert.match(JSON.stringify(body), /ann@example\.com/)
+  assert.equal((await call('GET', '/v3/contacts/newer@example.com')).body.attributes.FIRSTNAME, 'Ann')
+})
