@@ -248,6 +248,8 @@ export function settleMessages(db: Runs, settled: Settled[]) {
 export function dropMessages(db: Runs, ids: string[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
+    with bodies as (delete from message_bodies where message_id = any(${ids}::uuid[])),
+    files as (delete from message_attachments where message_id = any(${ids}::uuid[]))
     delete from messages where id = any(${ids}::uuid[])`)
 }
 

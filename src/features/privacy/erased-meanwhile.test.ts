@@ -53,3 +53,24 @@ test('nothing is left of who is erased while a campaign writes down its recipien
   const { total, counts, kept } = await progress(db, id)
   assert.deepEqual([total, counts, kept], [2, { failed: 1 }, { cancelled: 1, failed: 1 }])
 })
+
+test('a message that was accepted while its person was erased goes with all that it said', async () => {
+  const attachments = [{ filename: 'terms.txt', content: 'VGVybXM=' }]
+  const to = 'cy@example.com'
+  const body = { from: 'shop@example.com', to, subject: 'Order', text: 'For Cy.', attachments }
+  assert.equal((await app.call('POST', '/api/v1/transactional/send', { key, body })).status, 202)
+  // As if the erasure had committed first: it did not see the message.
+  await db.run(sql`
+    insert into suppressions (account_id, email, reason, source, created_at, id)
+    values (${accountId}, erased_name(${to}), 'manual', 'erasure', now(), uuidv7())`)
+  const stop = deliverThrough({ db, now, transport: captureTransport(db, now) })
+  await until(async () => (await countNaming(to)) === 0, 'the queue to be empty')
+  await stop()
+  const { n } = await db.one(
+    row<{ n: number }>({ n: int }),
+    sql`
+    select (select count(*) from message_bodies where account_id = ${accountId})::int
+           + (select count(*) from message_attachments where account_id = ${accountId})::int as n`,
+  )
+  assert.equal(n, 0)
+})
