@@ -10,6 +10,7 @@ import { sql } from '../../kernel/sql.ts'
 import { captureSms } from './capture.ts'
 import { startSmsDelivery } from './deliver.ts'
 import { claimSms } from './delivery-queries.ts'
+import { markDelivered } from './event-queries.ts'
 import { accepted, makeSmsApp, monday } from './fixtures/app.ts'
 
 const app = await makeSmsApp()
@@ -116,6 +117,28 @@ describe('tries', () => {
     )
     assert.equal(found.status, 'queued')
     await db.run(sql`delete from sms_messages where account_id = ${app.accountId} and status = 'queued'`)
+    app.clock.at = monday
+  })
+
+  test('of which nobody hears whether they were sent are three, and a report later tells', async () => {
+    const id = accepted(await send())
+    const worker = work(async () => ({ kind: 'uncertain', message: 'socket hang up' }))
+    const found = await during(worker, () =>
+      until(async () => {
+        const sms = await app.find(id)
+        const isWaiting = sms.due_at !== null && sms.due_at.getTime() !== app.clock.at.getTime() + 30_000
+        if (sms.last_error !== null && isWaiting) app.move(10 * 60_000)
+        return sms.status === 'failed' && sms
+      }, 'the end of its tries'),
+    )
+    assert.deepEqual(
+      [worker.handed.length, found.last_error],
+      [3, 'It may have been sent, 3 times at most: socket hang up'],
+    )
+    await db.transaction((tx) =>
+      markDelivered(tx, { accountId: app.accountId, id: String(id) }, app.clock.at),
+    )
+    assert.equal((await app.find(id)).status, 'delivered')
     app.clock.at = monday
   })
 

@@ -72,6 +72,9 @@ async function ended(tx: Db, one: HandedOver, { status, type, reason, at }: End)
 
 type Retry = Extract<SmsOutcome, { kind: 'deferred' | 'uncertain' }> & { at: Date }
 
+// Each of them may have arrived: it is paid, and somebody reads it.
+const mostUnsure = 3
+
 async function retried(tx: Db, needs: SettleNeeds, one: HandedOver, told: Retry): Promise<void> {
   const { attempts, tried_since } = one.due
   const isTransport = told.kind === 'deferred' && told.fault === 'transport'
@@ -84,7 +87,10 @@ async function retried(tx: Db, needs: SettleNeeds, one: HandedOver, told: Retry)
     factor: needs.retryFactor,
   })
   const { message: error, at } = told
-  if (!next) return ended(tx, one, { status: 'failed', type: 'soft_bounce', reason: error, at })
+  const end = { status: 'failed', type: 'soft_bounce', at } as const
+  if (told.kind === 'uncertain' && attempts >= mostUnsure)
+    return ended(tx, one, { ...end, reason: `It may have been sent, ${attempts} times at most: ${error}` })
+  if (!next) return ended(tx, one, { ...end, reason: error })
   const counted = isTransport ? attempts - 1 : attempts
   await markWaiting(tx, { ...refOf(one), at, attempts, counted, dueAt: next.at, error })
 }
