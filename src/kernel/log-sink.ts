@@ -1,5 +1,6 @@
 // Where the lines of the log go, many in one system call. What cannot be written, because a disk is full, is tried
-// again, and holds up neither the service nor its end.
+// again, and holds up neither the service nor its end: the destination of the log's library ends the process over it,
+// and tries for ever when the process ends.
 import { write, writeSync } from 'node:fs'
 
 export type LogSink = { write(line: string): void; flushLast(): void }

@@ -27,6 +27,7 @@ import {
 } from './migrate.ts'
 import { howToBringBack, printOf, unopenedInWords } from './secret-key.ts'
 import { findUnopened, listPrints } from './secret-print-queries.ts'
+import { readServer } from './server-queries.ts'
 import { adviceOn, resolverAddresses } from './setting-faults.ts'
 import { openSmsUpstream } from './sms.ts'
 import { readTransportUrl } from './transport-url.ts'
@@ -153,19 +154,13 @@ async function lookAt(url: string, keys: Buffer[]): Promise<Look> {
   try {
     await refuseUnfit(client, url)
     await tryToWrite(client)
-    // all accounts: about the server
-    const { rows } = await client.query(
-      `select current_setting('server_version') as version,
-              least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), current_setting('max_connections')::int -
-                current_setting('superuser_reserved_connections')::int) as connections
-         from pg_roles, pg_database where rolname = session_user and datname = current_database()`,
-    )
+    const server = await readServer(client)
     const missing = await missingIn(client)
     // An older version may not have all the tables.
     const hasTables = missing?.length === 0
     const lost = hasTables ? unopenedInWords(await findUnopened(client, keys.map(keyId))) : undefined
     const apart = await clocksApart(() => readClockOf(client))
-    return { ...rows[0], prints: await listPrints(client), missing, lost, apart }
+    return { ...server, prints: await listPrints(client), missing, lost, apart }
   } finally {
     await client.end()
   }

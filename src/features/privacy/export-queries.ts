@@ -121,44 +121,25 @@ export async function findContact(db: Db, accountId: string, email: string) {
   return found ?? { id: null, sms: null, ext_id: null }
 }
 
-const Former = row<{ email: string }>({ email: text })
+const Former = row<{ value: string }>({ value: text })
 
-/** The addresses that the contact of this one had before, unless they are another contact's by now. */
-export function listFormer(db: Db, accountId: string, email: string) {
+const ofOthers = { EMAIL: sql`o.email`, SMS: sql`o.sms` }
+
+/** The addresses, or telephone numbers, that the contact had before, unless they are another contact's by now. */
+export function listFormer(db: Db, accountId: string, email: string, attribute: keyof typeof ofOthers) {
   return db.many(
     Former,
     sql`
-    select distinct h.old_value #>> '{}' as email
+    select distinct h.old_value #>> '{}' as value
       from contacts c
       join contact_history h on h.account_id = c.account_id and h.contact_id = c.id
      where c.account_id = ${accountId}
        and c.email = ${email}
-       and h.attribute = 'EMAIL'
+       and h.attribute = ${attribute}
        and h.old_value is not null
        and not exists (select 1
                          from contacts o
-                        where o.account_id = ${accountId} and o.email = h.old_value #>> '{}')
-     order by 1`,
-  )
-}
-
-const FormerPhone = row<{ phone: string }>({ phone: text })
-
-/** Likewise its telephone numbers. */
-export function listFormerPhones(db: Db, accountId: string, email: string) {
-  return db.many(
-    FormerPhone,
-    sql`
-    select distinct h.old_value #>> '{}' as phone
-      from contacts c
-      join contact_history h on h.account_id = c.account_id and h.contact_id = c.id
-     where c.account_id = ${accountId}
-       and c.email = ${email}
-       and h.attribute = 'SMS'
-       and h.old_value is not null
-       and not exists (select 1
-                         from contacts o
-                        where o.account_id = ${accountId} and o.sms = h.old_value #>> '{}')
+                        where o.account_id = ${accountId} and ${ofOthers[attribute]} = h.old_value #>> '{}')
      order by 1`,
   )
 }

@@ -22,11 +22,11 @@ export function readEmail(given: string): string {
 
 async function personOf({ db, caller: { accountId } }: Ctx, given: string): Promise<erase.Person> {
   const email = readEmail(given)
-  const former = await tell.listFormer(db, accountId, email)
-  const emails = [email, ...former.map((one) => one.email)]
+  const formerOf = async (attribute: 'EMAIL' | 'SMS') =>
+    (await tell.listFormer(db, accountId, email, attribute)).map(({ value }) => value)
+  const emails = [email, ...(await formerOf('EMAIL'))]
   const { id: contactId, sms, ext_id: extId } = await tell.findContact(db, accountId, email)
-  const formerPhones = await tell.listFormerPhones(db, accountId, email)
-  const phones = [...(sms === null ? [] : [sms]), ...formerPhones.map(({ phone }) => phone)]
+  const phones = [...(sms === null ? [] : [sms]), ...(await formerOf('SMS'))]
   return { accountId, email, emails, phones, contactId, extId, ...searchesFor(emails) }
 }
 
