@@ -2,8 +2,8 @@
 // and that alone is erased.
 import type { Db } from '../../kernel/db.ts'
 import { readPhone } from '../contacts/contacts/read-ref.ts'
-import type { Person } from './erase-queries.ts'
 import { type AboutRow, findLines, replaceLines } from './log-queries.ts'
+import type { Person } from './person.ts'
 
 type Told = { at: string; operation: string; params: unknown }
 

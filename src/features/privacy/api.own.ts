@@ -1,24 +1,33 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
-import { confirmationRequired } from '../../kernel/refusals.ts'
+import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
-import { erasePerson, exportPerson, readEmail } from './rights.ts'
+import { readAsked } from './person.ts'
+import { erasePerson, exportPerson } from './rights.ts'
 import { sources } from './sources.ts'
 
 const area = 'Data-subject rights' as const
 const Rows = Type.Array(Type.Object({}))
-const Email = Type.String({ maxLength: 320 })
+const person = {
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+  phone: Type.Optional(Type.String({ maxLength: 40, description: 'Of a person without an address' })),
+  ext_id: Type.Optional(
+    Type.String({ maxLength: 255, description: 'The customer’s own identifier of a contact' }),
+  ),
+}
 
 export const exportContactOwn = operation({
   name: 'contact.export',
   http: 'GET /api/v1/contacts/export',
   area,
   summary: 'Everything held about a person, as one document',
+  description: 'Named by one of `email`, `phone` and `ext_id`.',
   scope: 'contacts.read',
   effect: 'read',
-  query: closed({ email: Email }),
+  query: closed(person),
   reply: closed({
-    email: Type.String(),
+    email: orNull(Type.String()),
+    phone: orNull(Type.String()),
     former_addresses: Rows,
     exported_at: Time,
     contact: orNull(Type.Object({})),
@@ -44,7 +53,8 @@ export const exportContactOwn = operation({
     enrollments: Rows,
     outreach_messages: Rows,
   }),
-}).run((ctx, { query }) => exportPerson(ctx, query.email))
+  refusals: [notFound],
+}).run((ctx, { query }) => exportPerson(ctx, readAsked(query)))
 
 const Counts = closed(Object.fromEntries(Object.values(sources).map((name) => [name, Type.Integer()])))
 
@@ -53,20 +63,21 @@ export const eraseContactOwn = operation({
   http: 'POST /api/v1/contacts/erase',
   area,
   summary: 'Delete everything about a person',
-  description: 'Only a keyed hash of the address stays, so that nobody writes to it again.',
+  description:
+    'Only a keyed hash of the address and of the telephone number stays, so that nobody writes to them again.',
   scope: 'contacts.write',
   effect: 'irreversible',
-  body: closed({ email: Email, confirm: Type.Optional(Type.Boolean()) }),
-  // The line about the erasure itself must not bring the address back.
-  secret: ['email'],
+  body: closed({ ...person, confirm: Type.Optional(Type.Boolean()) }),
+  // The line about the erasure itself must not bring back who it was.
+  secret: ['email', 'phone', 'ext_id'],
   reply: closed({ erased: Counts, suppressed: Type.Boolean() }),
-  refusals: [confirmationRequired],
+  refusals: [confirmationRequired, notFound],
 }).run(async (ctx, { body }) => {
-  const email = readEmail(body.email)
+  const asked = readAsked(body)
   if (body.confirm !== true)
     throw confirmationRequired({
       param: 'confirm',
       hint: 'contact.export shows what there is about the person.',
     })
-  return { erased: await erasePerson(ctx, email), suppressed: true }
+  return { erased: await erasePerson(ctx, asked), suppressed: true }
 })

@@ -2,25 +2,10 @@
 // Where a text is searched for the addresses, the plain search comes before the pattern, which takes far longer.
 import type { Db } from '../../kernel/db.ts'
 import { type Sql, sql } from '../../kernel/sql.ts'
+import { isRef } from '../contacts/contacts/queries.ts'
+import { contactId } from './export-queries.ts'
+import type { Person } from './person.ts'
 
-export type Person = {
-  accountId: string
-  /** Under which the contact is found. */
-  email: string
-  /** With those that the contact had before. */
-  emails: string[]
-  /** The addresses as a regular expression, for texts that they stand in. */
-  pattern: string
-  /** What such a text is like, in lower case. */
-  likes: string[]
-  /** The contact's telephone number first, then those that it had before. */
-  phones: string[]
-  contactId: string | null
-  extId: string | null
-}
-
-const contactId = ({ accountId, email }: Person) =>
-  sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
 const messageIds = ({ accountId, emails }: Person) =>
   sql`(select id from messages where account_id = ${accountId} and recipient = any(${emails}::text[]))`
 
@@ -96,8 +81,8 @@ export function eraseRuns(db: Db, who: Person) {
        and (email = any(${who.emails}::text[]) or contact_id = ${contactId(who)})`)
 }
 
-export function eraseContactRow(db: Db, { accountId, email }: Person) {
-  return db.run(sql`delete from contacts where account_id = ${accountId} and email = ${email}`)
+export function eraseContactRow(db: Db, { accountId, ref }: Person) {
+  return db.run(sql`delete from contacts c where c.account_id = ${accountId} and ${isRef(ref)}`)
 }
 
 export function eraseEvents(db: Db, who: Person) {

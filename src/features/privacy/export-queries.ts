@@ -1,20 +1,24 @@
 import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
-import { namesOf, type Person } from './erase-queries.ts'
+import { type ContactRef, isRef } from '../contacts/contacts/queries.ts'
+import { namesOf } from './erase-queries.ts'
+import type { Person } from './person.ts'
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 
-const contactId = ({ accountId, email }: Person) =>
-  sql`(select id from contacts where account_id = ${accountId} and email = ${email})`
+type Ref = { accountId: string; ref: ContactRef }
 
-export function exportContact(db: Db, { accountId, email }: Person) {
+export const contactId = ({ accountId, ref }: Ref) =>
+  sql`(select c.id from contacts c where c.account_id = ${accountId} and ${isRef(ref)})`
+
+export function exportContact(db: Db, { accountId, ref }: Ref) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(to_jsonb(c) - 'account_id'), '[]') as rows
       from contacts c
-     where account_id = ${accountId} and email = ${email}`,
+     where c.account_id = ${accountId} and ${isRef(ref)}`,
   )
 }
 
@@ -105,20 +109,20 @@ export function exportFormer(db: Db, { accountId, email, emails }: Person) {
                             from outreach_prospects p
                            where p.account_id = ${accountId} and p.email = n.email)) order by n.email), '[]') as rows
       from unnest(${emails}::text[]) as n (email)
-     where n.email <> ${email}`,
+     where n.email is distinct from ${email}`,
   )
 }
 
-type Found = { id: string; sms: string | null; ext_id: string | null }
+type Found = { id: string; email: string | null; sms: string | null; ext_id: string | null }
 
-const Contact = row<Found>({ id: text, sms: maybe(text), ext_id: maybe(text) })
+const Contact = row<Found>({ id: text, email: maybe(text), sms: maybe(text), ext_id: maybe(text) })
 
-export async function findContact(db: Db, accountId: string, email: string) {
+export async function findContact(db: Db, { accountId, ref }: Ref) {
   const found = await db.maybe(
     Contact,
-    sql`select id, sms, ext_id from contacts where account_id = ${accountId} and email = ${email}`,
+    sql`select c.id, c.email, c.sms, c.ext_id from contacts c where c.account_id = ${accountId} and ${isRef(ref)}`,
   )
-  return found ?? { id: null, sms: null, ext_id: null }
+  return found ?? { id: null, email: null, sms: null, ext_id: null }
 }
 
 const Former = row<{ value: string }>({ value: text })
@@ -126,7 +130,7 @@ const Former = row<{ value: string }>({ value: text })
 const ofOthers = { EMAIL: sql`o.email`, SMS: sql`o.sms` }
 
 /** The addresses, or telephone numbers, that the contact had before, unless they are another contact's by now. */
-export function listFormer(db: Db, accountId: string, email: string, attribute: keyof typeof ofOthers) {
+export function listFormer(db: Db, { accountId, ref }: Ref, attribute: keyof typeof ofOthers) {
   return db.many(
     Former,
     sql`
@@ -134,7 +138,7 @@ export function listFormer(db: Db, accountId: string, email: string, attribute: 
       from contacts c
       join contact_history h on h.account_id = c.account_id and h.contact_id = c.id
      where c.account_id = ${accountId}
-       and c.email = ${email}
+       and ${isRef(ref)}
        and h.attribute = ${attribute}
        and h.old_value is not null
        and not exists (select 1

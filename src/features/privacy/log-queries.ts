@@ -1,7 +1,8 @@
 import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text } from '../../kernel/row.ts'
 import { sql, when } from '../../kernel/sql.ts'
-import { isAbout, type Person } from './erase-queries.ts'
+import { isAbout } from './erase-queries.ts'
+import type { Person } from './person.ts'
 
 export type AboutRow = { id: string; at: string; operation: string; params: Record<string, unknown> }
 

@@ -2,7 +2,8 @@
 import type { Db } from '../../kernel/db.ts'
 import { maybe, row, text, texts } from '../../kernel/row.ts'
 import { type Sql, sql, when } from '../../kernel/sql.ts'
-import { isAbout, type Person } from './erase-queries.ts'
+import { isAbout } from './erase-queries.ts'
+import type { Person } from './person.ts'
 
 const nobody = 'erased@erased.invalid'
 const theirs = '"email":"erased@erased\\.invalid"'

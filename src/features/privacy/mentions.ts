@@ -1,6 +1,5 @@
 // A person whom messages to others name.
 import type { Db } from '../../kernel/db.ts'
-import type { Person } from './erase-queries.ts'
 import {
   dropCaptured,
   eraseDefaultSender,
@@ -9,6 +8,7 @@ import {
   eraseFromRows,
   findMentions,
 } from './mention-queries.ts'
+import type { Person } from './person.ts'
 
 // There may be more messages than one statement can go through in its time.
 const messagesAtOnce = 5_000

@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/db.ts'
 import { json, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 
-type Who = { accountId: string; email: string; emails: string[] }
+type Who = { accountId: string; email: string | null; emails: string[] }
 
 const Rows = row<{ rows: Record<string, unknown>[] }>({ rows: json() })
 

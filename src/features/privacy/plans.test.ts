@@ -23,8 +23,10 @@ test('copies of what a person got are found by its Message-ID, not among all mes
   await client.query('analyze messages')
   const put: Sql[] = []
   const db = { run: async (statement: Sql) => put.push(statement) } as unknown as Db
-  const names = { email: 'u7@example.com', emails: ['u7@example.com'], pattern: 'u7', likes: ['%u7%'] }
-  await eraseFromRelayed(db, { accountId: app.accountId, phones: [], contactId: null, extId: null, ...names })
+  const nobodyElse = { accountId: app.accountId, phones: [], contactId: null, extId: null }
+  const email = 'u7@example.com'
+  const names = { ref: { email }, email, emails: [email], pattern: 'u7', likes: ['%u7%'] }
+  await eraseFromRelayed(db, { ...nobodyElse, ...names })
   assert.equal(put.length, 2)
   for (const statement of put) {
     const { text, values } = compile(statement)

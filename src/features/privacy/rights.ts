@@ -1,8 +1,7 @@
 // What is held about a person, told; and all of it deleted, in one transaction.
 import type { Ctx } from '../../kernel/ctx.ts'
-import { normalEmail, writtenForms } from '../../kernel/email-address.ts'
 import { newUuid } from '../../kernel/id.ts'
-import { invalidParameter } from '../../kernel/refusals.ts'
+import type { ContactRef } from '../contacts/contacts/queries.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
 import { eraseLog, exportLog } from './action-log.ts'
 import * as erase from './erase-queries.ts'
@@ -10,50 +9,19 @@ import * as tell from './export-queries.ts'
 import { eraseMentions } from './mentions.ts'
 import * as outreach from './outreach-queries.ts'
 import { eraseOutreachReplies, exportOutreachReplies } from './outreach-reply-queries.ts'
+import { type Person, personOf } from './person.ts'
 import { present } from './present.ts'
 import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
-export function readEmail(given: string): string {
-  const email = normalEmail(given)
-  if (email !== undefined) return email
-  throw invalidParameter({ message: 'email must be an email address.', param: 'email' })
-}
-
-async function personOf({ db, caller: { accountId } }: Ctx, given: string): Promise<erase.Person> {
-  const email = readEmail(given)
-  const formerOf = async (attribute: 'EMAIL' | 'SMS') =>
-    (await tell.listFormer(db, accountId, email, attribute)).map(({ value }) => value)
-  const emails = [email, ...(await formerOf('EMAIL'))]
-  const { id: contactId, sms, ext_id: extId } = await tell.findContact(db, accountId, email)
-  const phones = [...(sms === null ? [] : [sms]), ...(await formerOf('SMS'))]
-  return { accountId, email, emails, phones, contactId, extId, ...searchesFor(emails) }
-}
-
-function searchesFor(emails: string[]): Pick<erase.Person, 'pattern' | 'likes'> {
-  const forms = emails.flatMap(writtenForms)
-  const literals = forms.map((form) =>
-    form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/\P{ASCII}/gu, inEveryForm),
-  )
-  // Whole addresses only: ann@example.com does not stand in joann@example.com, nor in ann@example.com.au.
-  const pattern = `(?<![a-z0-9!#$%&'*+/=?^_\`{|}~.-])(?:${literals.join('|')})(?![a-z0-9-]|\\.[a-z0-9])`
-  const likes = forms.map((form) => form.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%'))
-  return { pattern, likes: likes.map((like) => `%${like}%`) }
-}
-
-/** Not every database knows the capitals of all letters, and é may be one character or two. */
-function inEveryForm(letter: string): string {
-  const forms = [letter, letter.toUpperCase()].flatMap((one) => [one.normalize('NFC'), one.normalize('NFD')])
-  return `(?:${forms.join('|')})`
-}
-
-export async function exportPerson(ctx: Ctx, given: string) {
-  const who = await personOf(ctx, given)
+export async function exportPerson(ctx: Ctx, asked: ContactRef) {
+  const who = await personOf(ctx, asked)
   const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>, prefix?: string) =>
     present((await asked).rows, prefix)
   const [contact = null] = await rows(tell.exportContact(ctx.db, who))
   return {
     email: who.email,
+    phone: who.phones[0] ?? null,
     former_addresses: (await tell.exportFormer(ctx.db, who)).rows.map(presentFormer),
     exported_at: ctx.now.toISOString(),
     contact,
@@ -93,7 +61,7 @@ function presentFormer({ email, ...kept }: Record<string, unknown>): Record<stri
 const pagesAtOnce = 50
 
 /** The whole file of each export that names the person; gives how many. */
-async function eraseExports(db: Ctx['db'], who: erase.Person): Promise<number> {
+async function eraseExports(db: Ctx['db'], who: Person): Promise<number> {
   let dropped = 0
   for (const { id, pages } of await listFiles(db, who.accountId)) {
     const ref = { accountId: who.accountId, id }
@@ -110,7 +78,7 @@ async function eraseExports(db: Ctx['db'], who: erase.Person): Promise<number> {
 // What is searched for in much comes first. The contact is among the last: its rows hold counters of the account, and
 // whoever adds or deletes a contact waits for them; after it come the webhooks that its deletion calls. Rows that hang
 // on others go before them.
-const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] = [
+const steps: [Source, (db: Ctx['db'], who: Person) => Promise<number>][] = [
   ['action_log', eraseLog],
   ['remembered_replies', erase.eraseReplies],
   ['imports', erase.eraseFromImports],
@@ -141,14 +109,14 @@ const steps: [Source, (db: Ctx['db'], who: erase.Person) => Promise<number>][] =
   ['webhooks', erase.eraseWebhooks],
 ]
 
-export async function erasePerson(ctx: Ctx, given: string): Promise<Record<Source, number>> {
-  const who = await personOf(ctx, given)
+export async function erasePerson(ctx: Ctx, asked: ContactRef): Promise<Record<Source, number>> {
+  const who = await personOf(ctx, asked)
   const erased: Partial<Record<Source, number>> = {}
   await holdAgainstExports(ctx.db, who.accountId)
   erased.automation_runs = await erase.eraseRuns(ctx.db, who)
   await erase.lockMessages(ctx.db, who)
   await sms.lockSms(ctx.db, who)
-  await eraseMentions(ctx.db, who)
+  if (who.emails.length > 0) await eraseMentions(ctx.db, who)
   for (const [name, step] of steps) erased[name] = await step(ctx.db, who)
   erased.bodies = await erase.eraseBodies(ctx.db, who)
   erased.messages = await erase.eraseMessages(ctx.db, who)

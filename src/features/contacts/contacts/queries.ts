@@ -8,7 +8,8 @@ import { ContactShape, type ContactStatus, contactColumns, isSuppressed } from '
 /** One way to say which contact. */
 export type ContactRef = { id: string } | { email: string } | { extId: string } | { sms: string }
 
-function isRef(ref: ContactRef): Sql {
+/** Of the contact `c`. */
+export function isRef(ref: ContactRef): Sql {
   if ('id' in ref) return sql`c.id = ${ref.id}`
   if ('email' in ref) return sql`c.email = ${ref.email}`
   return 'extId' in ref ? sql`c.ext_id = ${ref.extId}` : sql`c.sms = ${ref.sms}`
