@@ -5,6 +5,7 @@ import {
   apiKey,
   Fault,
   factor,
+  folder,
   host,
   hostNames,
   httpUrl,
@@ -56,7 +57,7 @@ export const settings = {
   dataDir: setting(
     'POSTHORN_DATA_DIR',
     'folder of the embedded database, of images and of secrets',
-    text,
+    folder,
     './data',
   ),
   databaseUrl: setting(

@@ -15,6 +15,10 @@ export class Fault {
 
 export const text: Read<string> = (value) => value
 
+/** A tilde that comes here was meant for a shell: nobody wants a folder of that name. */
+export const folder: Read<string> = (value) =>
+  /^~/.test(value) ? new Fault('must be a path without ~, which only a shell replaces') : value
+
 export const host: Read<string> = (value) =>
   /^[\w.:%-]+$/.test(value) ? value : new Fault('must be a name or address such as 127.0.0.1 or 0.0.0.0')
 

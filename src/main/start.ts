@@ -71,7 +71,8 @@ type Parts = StartOptions & { pools: Pools; log: Log; stops: Stop[] }
 /** Gives the addresses of the HTTP interface and of the relay when this process serves them. */
 async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<Addresses> {
   // Links in answers and messages carry the port, so it must be known first.
-  const port = config.port || (await sparePort(config.host))
+  const misheard = (port: number) => listenFault(config.host, { POSTHORN_PORT: port })
+  const port = config.port || (await sparePort(config.host).catch(misheard(0)))
   const baseUrl = baseUrlOf(config, port)
   const shared = { config, log, trackingKeys: await openTrackingKeys(pools.db), baseUrl, pools }
   let workers: Workers | undefined
@@ -98,6 +99,6 @@ async function startRoles({ config, roles, pools, log, stops }: Parts): Promise<
   // for a connection to the database meanwhile would run out of time.
   if (roles.includes('worker')) workers = await startWorkers(shared)
   if (!service) return { url: undefined, smtp }
-  await service.http.listen(config.host, port).catch(listenFault(config.host, { POSTHORN_PORT: port }))
+  await service.http.listen(config.host, port).catch(misheard(port))
   return { url: baseUrl, smtp }
 }

@@ -137,6 +137,7 @@ test('what shows only when a setting is used is told by its name as well', async
     [{ POSTHORN_SMTP_PORT: port }, /^posthorn: POSTHORN_SMTP_PORT must be a free port: \d+ of 127/],
     [{ POSTHORN_PORT: port }, /^posthorn: POSTHORN_PORT must be a free port: \d+ of 127/],
     [{ POSTHORN_HOST: '203.0.113.7' }, /^posthorn: POSTHORN_HOST must be an address of this machine/],
+    [{ POSTHORN_HOST: 'nowhere.invalid' }, /^posthorn: POSTHORN_HOST must be an address of this machine/],
     [
       { POSTHORN_DATA_DIR: file },
       /^posthorn: POSTHORN_DATA_DIR must be a folder .*\(a file is in its place\)/,
