@@ -39,7 +39,10 @@ const cases: Record<string, Case> = {
       'https://u@h',
     ],
   },
-  POSTHORN_DATA_DIR: { good: { '/var/lib/posthorn': '/var/lib/posthorn', ' ./x ': './x' }, bad: ['~/x', '~'] },
+  POSTHORN_DATA_DIR: {
+    good: { '/var/lib/posthorn': '/var/lib/posthorn', ' ./x ': './x' },
+    bad: ['~/x', '~'],
+  },
   DATABASE_URL: {
     good: { 'postgres://u:p@h:5432/d': 'postgres://u:p@h:5432/d', 'postgresql://h/d': 'postgresql://h/d' },
     bad: ['mysql://h/d', 'h:5432', 'postgres'],
