@@ -8,7 +8,7 @@ import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { inOwnWords } from './own-words.ts'
 import { preview } from './preview.ts'
 import { marketingUnsupported } from './refusals.ts'
-import { lackingIn, sendCampaign } from './send-campaign.ts'
+import { faultsOfInline, sendCampaign } from './send-campaign.ts'
 import type { LinkSource } from './send-test.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -50,7 +50,7 @@ export const sendCampaignOwn = operation({
   }),
   secret: ['subject', 'html'],
   findFaults: (ctx, body, faulty) =>
-    body.campaign_id === undefined && !faulty.has('campaign_id') ? lackingIn(ctx, body, faulty) : [],
+    body.campaign_id === undefined && !faulty.has('campaign_id') ? faultsOfInline(ctx, body, faulty) : [],
   status: 202,
   reply: closed({
     campaign_id: Type.Integer(),
