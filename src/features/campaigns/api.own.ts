@@ -6,7 +6,7 @@ import { closed, Time, words } from '../../kernel/schema.ts'
 import { sendingRefusals } from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { inOwnWords } from './own-words.ts'
-import { preview } from './preview.ts'
+import { faultsOfPreview, preview } from './preview.ts'
 import { marketingUnsupported } from './refusals.ts'
 import { faultsOfInline, sendCampaign } from './send-campaign.ts'
 import type { LinkSource } from './send-test.ts'
@@ -92,6 +92,7 @@ export const previewCampaignOwn = (links: LinkSource): Operation =>
       params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     }),
     secret: ['subject', 'html', 'params'],
+    findFaults: faultsOfPreview,
     reply: closed({
       subject: Type.String(),
       html: Type.String(),

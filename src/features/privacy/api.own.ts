@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { refusalsOf } from '../../kernel/collect.ts'
 import { operation } from '../../kernel/operation.ts'
 import { confirmationRequired } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
@@ -57,6 +58,7 @@ export const eraseContactOwn = operation({
   scope: 'contacts.write',
   effect: 'irreversible',
   body: closed({ email: Email, confirm: Type.Optional(Type.Boolean()) }),
+  findFaults: (_ctx, { email = '' }) => refusalsOf(() => readEmail(email)),
   // The line about the erasure itself must not bring the address back.
   secret: ['email'],
   reply: closed({ erased: Counts, suppressed: Type.Boolean() }),
