@@ -6,9 +6,9 @@ import { closed, Time, words } from '../../kernel/schema.ts'
 import { sendingRefusals } from '../accounts/usage/refusals.ts'
 import { contentMissing, templateInvalid } from '../messages/refusals.ts'
 import { inOwnWords } from './own-words.ts'
-import { preview } from './preview.ts'
+import { faultsOfPreview, preview } from './preview.ts'
 import { marketingUnsupported } from './refusals.ts'
-import { lackingIn, sendCampaign } from './send-campaign.ts'
+import { faultsOfInline, sendCampaign } from './send-campaign.ts'
 import type { LinkSource } from './send-test.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -50,7 +50,7 @@ export const sendCampaignOwn = operation({
   }),
   secret: ['subject', 'html'],
   findFaults: (ctx, body, faulty) =>
-    body.campaign_id === undefined && !faulty.has('campaign_id') ? lackingIn(ctx, body, faulty) : [],
+    body.campaign_id === undefined && !faulty.has('campaign_id') ? faultsOfInline(ctx, body, faulty) : [],
   status: 202,
   reply: closed({
     campaign_id: Type.Integer(),
@@ -92,6 +92,7 @@ export const previewCampaignOwn = (links: LinkSource): Operation =>
       params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     }),
     secret: ['subject', 'html', 'params'],
+    findFaults: faultsOfPreview,
     reply: closed({
       subject: Type.String(),
       html: Type.String(),

@@ -31,6 +31,31 @@ test('campaign.send without a confirmation foretells a time that is over and a c
   assert.equal(refused.code, 'daily_cap_reached')
 })
 
+test('campaign.send tells of all that is wrong with a campaign given with the call', async () => {
+  const { key } = await shop()
+  const asked = {
+    from: 'shop@example.com',
+    subject: '{% if',
+    html: '<p>{{ x',
+    list_id: 2 ** 40,
+    confirm: true,
+  }
+  const told = async (body: object) => {
+    const { status, body: refused } = await call(key, 'POST', `${own}/send`, { ...asked, ...body })
+    assert.equal(status, 422)
+    return refused.error.details.map(({ code, param }: Record<string, string>) => `${param} ${code}`)
+  }
+  const all = ['html template_invalid', 'subject template_invalid', 'list_id invalid_parameter']
+  const over = { scheduled_at: '2020-01-01T00:00:00Z' }
+  assert.deepEqual(await told(over), [...all, 'scheduled_at invalid_parameter'])
+  assert.deepEqual(await told({ colour: 1 }), ['colour unknown_parameter', ...all])
+  assert.deepEqual(await told({ html: undefined, template_id: 2 ** 40 }), [
+    'template_id invalid_parameter',
+    'subject template_invalid',
+    'list_id invalid_parameter',
+  ])
+})
+
 describe('the list of campaigns', () => {
   test('tells the newest first, by status and page by page, and nobody else’s', async () => {
     const { key, id, accountId } = await scheduled()

@@ -1,5 +1,5 @@
 // A campaign, a template or mere HTML as one contact would get it. Sends nothing.
-import { collector } from '../../kernel/collect.ts'
+import { collector, together } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { normalEmail } from '../../kernel/email-address.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
@@ -45,15 +45,30 @@ export async function preview(ctx: Ctx, asked: PreviewAsked, source: LinkSource)
 
 /** Refuses all that is wrong at once. */
 async function readAsked(ctx: Ctx, asked: PreviewAsked) {
-  const { step, settle } = collector()
-  const given = await step(() => contentOf(ctx, asked))
+  const { content, person, refusals } = await look(ctx, asked)
+  const refused = together(refusals)
+  if (refused) throw refused
+  if (!content || !person) throw new Error('a preview was neither read nor refused')
+  return { content, person }
+}
+
+const contents = ['html', 'template_id', 'campaign_id']
+
+/** What is wrong besides the fields that are known to be faulty. */
+export async function faultsOfPreview(ctx: Ctx, asked: PreviewAsked, faulty: ReadonlySet<string>) {
+  // What one that cannot be read would have brought cannot be judged.
+  const lost = contents.some((name) => faulty.has(name)) ? { subject: '', html: asked.html ?? '' } : undefined
+  return (await look(ctx, asked, lost)).refusals
+}
+
+async function look(ctx: Ctx, asked: PreviewAsked, known?: Shown) {
+  const { refusals, step } = collector()
+  const given = known ?? (await step(() => contentOf(ctx, asked)))
   const person = await step(() => recipientOf(ctx, asked.contact))
   const content = given && contentWith(ctx, asked, given)
   if (content) await step(() => refuseBadTemplate(content.html, 'html', 'html'))
   if (content) await step(() => refuseBadTemplate(content.subject, 'text', 'subject'))
-  settle()
-  if (!content || !person) throw new Error('a preview was neither read nor refused')
-  return { content, person }
+  return { content, person, refusals }
 }
 
 async function contentOf(ctx: Ctx, asked: PreviewAsked): Promise<Shown> {

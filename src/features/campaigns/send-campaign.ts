@@ -1,5 +1,5 @@
 // The own namespace's way to send: a campaign that exists, or one given with the call.
-import { together } from '../../kernel/collect.ts'
+import { collector, together } from '../../kernel/collect.ts'
 import type { Ctx } from '../../kernel/ctx.ts'
 import { readAddress } from '../../kernel/email-address.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
@@ -7,11 +7,15 @@ import { conflict, invalidParameter, missingParameter } from '../../kernel/refus
 import { readSettings } from '../accounts/settings/settings.ts'
 import { findBeyondLimits, findNoRoom } from '../accounts/usage/refuse-without-room.ts'
 import { contentMissing } from '../messages/refusals.ts'
+import { withLinks } from '../messages/templates/old-names.ts'
+import { refuseBadTemplate } from '../transactional/v3/render.ts'
 import type { CampaignBody } from './body.ts'
 import type { CampaignRow } from './campaign-row.ts'
 import { inOwnWords } from './own-words.ts'
+import { htmlOf, refuseSeveralContents, templateOf } from './read-content.ts'
 import { nameFrom } from './read-fields.ts'
 import type { RecipientCounts } from './recipients-queries.ts'
+import { refuseUnknownRecipients } from './refuse-unknown.ts'
 import {
   countedRecipients,
   readScheduledAt,
@@ -62,8 +66,7 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
 async function campaignOf(ctx: Ctx, asked: SendAsked): Promise<CampaignRow> {
   const { campaign_id, scheduled_at: _at, confirm: _confirm, ...inline } = asked
   const [also] = Object.keys(inline)
-  if (campaign_id === undefined)
-    return holdCampaign(ctx, await createCampaign(ctx, await bodyOf(ctx, inline)))
+  if (campaign_id === undefined) return holdCampaign(ctx, await createCampaign(ctx, await bodyOf(ctx, asked)))
   if (also !== undefined)
     throw invalidParameter({ message: `${also} cannot be given with campaign_id.`, param: also })
   return holdCampaign(ctx, campaign_id)
@@ -79,9 +82,9 @@ function refuseStarted({ status }: CampaignRow): void {
   })
 }
 
-async function bodyOf(ctx: Ctx, inline: InlineCampaign): Promise<CampaignBody> {
-  const lacking = together(await lackingIn(ctx, inline))
-  if (lacking) throw lacking
+async function bodyOf(ctx: Ctx, inline: SendAsked): Promise<CampaignBody> {
+  const refused = together(await faultsOfInline(ctx, inline))
+  if (refused) throw refused
   return {
     name: inline.name ?? nameFrom(inline.subject ?? 'Campaign'),
     subject: inline.subject,
@@ -96,8 +99,23 @@ async function bodyOf(ctx: Ctx, inline: InlineCampaign): Promise<CampaignBody> {
 
 const nothing: ReadonlySet<string> = new Set()
 
-/** All that a campaign given with the call must have and has not; what is faulty besides is known already. */
-export async function lackingIn(ctx: Ctx, inline: InlineCampaign, faulty = nothing): Promise<Refusal[]> {
+/** All that is wrong with the fields of a campaign given with the call, but for what is known already. */
+export async function faultsOfInline(ctx: Ctx, inline: SendAsked, faulty = nothing): Promise<Refusal[]> {
+  const { html, template_id, list_id, scheduled_at } = inline
+  const { refusals, step } = collector()
+  const look = <T>(work: () => T | Promise<T>) => step(() => inOwnWords(inline, async () => work()))
+  refusals.push(...(await lackingIn(ctx, inline, faulty)))
+  await look(() => refuseSeveralContents({ htmlContent: html, templateId: template_id }))
+  await look(() => templateOf(ctx, template_id))
+  const source = await look(() => htmlOf({ htmlContent: html }, undefined))
+  if (source) await look(() => refuseBadTemplate(withLinks(source), 'html', 'html'))
+  await look(() => refuseBadTemplate(inline.subject ?? '', 'text', 'subject'))
+  if (list_id !== undefined) await look(() => refuseUnknownRecipients(ctx, { listIds: [list_id] }))
+  if (scheduled_at !== undefined) await look(() => readScheduledAt(ctx, scheduled_at))
+  return refusals
+}
+
+async function lackingIn(ctx: Ctx, inline: InlineCampaign, faulty = nothing): Promise<Refusal[]> {
   const found: Refusal[] = []
   if (inline.list_id === undefined)
     found.push(

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { refusalsOf } from '../../kernel/collect.ts'
 import { answer, operation } from '../../kernel/operation.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { prepared } from '../../kernel/prepared.ts'
@@ -51,6 +52,7 @@ export function declareDomainOwn(needs: DomainNeeds) {
       'It is verified once DNS shows a record that only this account was given, and DKIM works. 200 when it is known.',
     idempotent: true,
     body,
+    findFaults: (_ctx, { domain = '' }) => refusalsOf(() => readNewName(domain)),
     status: [201, 200],
     reply: Domain,
     refusals: [tooManyDomains, upstreamUnavailable, domainChanged],
@@ -70,6 +72,7 @@ export function verifyDomainOwn(needs: DomainNeeds) {
     http: 'POST /api/v1/domains/verify',
     summary: 'Read the records of a domain from public DNS, with a verdict for each',
     body,
+    findFaults: (_ctx, { domain = '' }) => refusalsOf(() => readName(domain)),
     reply: Domain,
     refusals: [notFound],
     prepare: async (ctx, input) =>

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { refusalsOf } from '../../kernel/collect.ts'
 import { operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
@@ -68,6 +69,8 @@ export const eraseContactOwn = operation({
   scope: 'contacts.write',
   effect: 'irreversible',
   body: closed({ ...person, confirm: Type.Optional(Type.Boolean()) }),
+  findFaults: (_ctx, body, faulty) =>
+    Object.keys(person).some((name) => faulty.has(name)) ? [] : refusalsOf(() => readAsked(body)),
   // The line about the erasure itself must not bring back who it was.
   secret: ['email', 'phone', 'ext_id'],
   reply: closed({ erased: Counts, suppressed: Type.Boolean() }),

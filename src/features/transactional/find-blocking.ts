@@ -36,10 +36,7 @@ const unread: ReadSend = {
 }
 
 export async function findBlocking(ctx: Ctx, fetch: FetchAttachment, body: SendDraft): Promise<Looked> {
-  const schema = schemaRefusals(body)
-  const isKnown = schema.refusals.length === 0 || isLookedAtWhole(body)
-  const sound = isKnown ? withoutFields(body, schema.faulty) : {}
-  const { refusals, ...read } = isKnown ? await readSend(ctx, sound, schema.faulty) : unread
+  const { sound, refusals, ...read } = await readDraft(ctx, body)
   const { recipient, from, template } = read
   const { refusals: against, step } = collector()
   if (from) await step(() => refuseForeignSender(ctx.caller, domainOf(from.email)))
@@ -47,8 +44,22 @@ export async function findBlocking(ctx: Ctx, fetch: FetchAttachment, body: SendD
   if (recipient) against.push(...(await suppressionsOf(ctx, recipient, from)))
   await step(() => refuseSpent(ctx))
   const files = await step(() => fetchFilesOfOne(ctx, fetch, template && sound.template_id))
-  const blocking = [...schema.refusals, ...refusals, ...against]
+  const blocking = [...refusals, ...against]
   return { ...read, body: sound, files: files ?? new Map(), blocking }
+}
+
+/** What a body says, and all that a send would refuse of it, whomever it is for. */
+export async function readDraft(
+  ctx: Ctx,
+  body: SendDraft,
+  known: ReadonlySet<string> = new Set(),
+): Promise<ReadSend & { sound: SendDraft }> {
+  const schema = schemaRefusals(body)
+  const isKnown = schema.refusals.length === 0 || isLookedAtWhole(body)
+  const faulty = new Set([...known, ...schema.faulty])
+  const sound = isKnown ? withoutFields(body, faulty) : {}
+  const read = isKnown ? await readSend(ctx, sound, faulty) : unread
+  return { ...read, sound, refusals: [...schema.refusals, ...read.refusals] }
 }
 
 let check: ReturnType<ReturnType<typeof checkMaker>> | undefined

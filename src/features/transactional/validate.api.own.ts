@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../../kernel/operation.ts'
 import { closed, orNull, Warning, words } from '../../kernel/schema.ts'
+import { readDraft } from './find-blocking.ts'
 import { maxSendBytes, SendDraft, secretFields } from './send-request.ts'
 import { type ValidateNeeds, validateSend } from './validate-send.ts'
 
@@ -19,6 +20,7 @@ export const validateMessage = (needs: ValidateNeeds) =>
     effect: 'dry',
     body: SendDraft,
     maxBodyBytes: maxSendBytes,
+    findFaults: async (ctx, body, faulty) => (await readDraft(ctx, body, faulty)).refusals,
     secret: secretFields,
     reply: closed({
       verdict: words(['ok', 'warnings', 'blocked']),

@@ -19,6 +19,7 @@ import {
   AutomationChange,
   changeAutomation,
   createAutomation,
+  faultsOfAutomation,
   mostOfTrigger,
   readAutomation,
   removeAutomation,
@@ -86,6 +87,7 @@ export const createAutomationOwn = operation({
     `At most ${mostOfTrigger} active ones start with the same event or list.`,
   idempotent: true,
   body: AutomationBody,
+  findFaults: faultsOfAutomation,
   status: 201,
   reply: Automation,
 }).run(async (ctx, { body }) => show(await createAutomation(ctx, body)))
@@ -112,6 +114,7 @@ export const updateAutomationOwn = operation({
     'key does not take that back.',
   params,
   body: AutomationChange,
+  findFaults: (ctx, { trigger_type: _known, ...body }) => faultsOfAutomation(ctx, body),
   reply: Automation,
   refusals: [notFound, ...declaring.refusals],
 }).run(async (ctx, { params: { id }, body }) => show(await changeAutomation(ctx, id, body)))

@@ -130,6 +130,26 @@ describe('an automation', () => {
     assert.match(body.error.details[1].message, /line 2/)
   })
 
+  test('tells all that is wrong at once, of its fields, its trigger and each step', async () => {
+    const { key } = await app.makeAccount()
+    const steps = [step(0, '{{ x', { html: '{% if' }), step(1, ' ', { html: undefined, from: undefined })]
+    const body = { ...onEvent('a', ...steps), list_id: 999_999 }
+    const told = async (by: { status: number; body: { error: { details: Record<string, string>[] } } }) => {
+      assert.equal(by.status, 422)
+      return by.body.error.details.map(({ param }) => param)
+    }
+    const ofSteps = ['[0].subject', '[0].html', '[1].html', '[1].subject', '[1].from'].map(
+      (at) => `steps${at}`,
+    )
+    // It does not belong to the trigger, and there is none of that number.
+    assert.deepEqual(await told(await post(key, body)), ['list_id', 'list_id', ...ofSteps])
+    const all = ['name', 'list_id', 'list_id', ...ofSteps]
+    assert.deepEqual(await told(await post(key, { ...body, name: '' })), all)
+    const path = `/api/v1/automations/${(await post(key, onEvent('a', step(1, 'x')))).body.id}`
+    assert.deepEqual(await told(await api('PUT', path, key, { name: '', steps })), ['name', ...ofSteps])
+    assert.deepEqual(await told(await api('PUT', path, key, { steps })), ofSteps)
+  })
+
   test('takes its sender from the step, the template or the account, and none that its key may not use', async () => {
     const { accountId, key } = await app.makeAccount()
     const bare = onEvent('a', step(1, 'x', { from: undefined }))

@@ -1,4 +1,5 @@
 // Whether every step of an automation could be sent now: its template, its subject, its sender.
+import { collector } from '../../../kernel/collect.ts'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
@@ -9,45 +10,47 @@ import { senderOf, usedTemplate } from '../../transactional/prepare-send.ts'
 import { refuseBadTemplate, refuseHiddenFooter } from '../../transactional/v3/render.ts'
 import type { Step } from './queries.ts'
 
-/** Tells the faults of all steps, each with its place. */
-export async function refuseBadSteps(ctx: Ctx, steps: Step[]): Promise<void> {
+/** The faults of all steps, each with its place. */
+export async function faultsOfSteps(ctx: Ctx, steps: Step[]): Promise<Refusal[]> {
   const found: Refusal[] = []
-  for (const [i, step] of steps.entries()) {
-    const refused = await refusalOf(() => refuseBadStep(ctx, step))
-    if (refused) found.push(placed(refused, `steps[${i}]`))
-  }
-  const [first] = found
-  if (!first) return
-  const details = found.map(({ code, message, told }) => ({ code, message, param: told.param }))
-  throw new Refusal(first.declaration, { ...first.told, details })
+  for (const [i, step] of steps.entries())
+    for (const refused of await faultsOfStep(ctx, step)) found.push(placed(refused, `steps[${i}]`))
+  return found
 }
 
 const hint = 'Give html or template_id, and a subject unless the template has one.'
 
-async function refuseBadStep(ctx: Ctx, step: Step): Promise<void> {
+async function faultsOfStep(ctx: Ctx, step: Step): Promise<Refusal[]> {
   const { subject, html, template_id, from } = step
+  const { refusals, read, step: look } = collector()
+  read(() => refuseWrongContent(step))
+  const template = await look(() => usedTemplate(ctx, { to: '', template_id }))
+  // What a template that cannot be used would have brought cannot be judged.
+  const isLost = template_id !== undefined && template === undefined
+  if (!isLost) read(() => refuseNoSubject(subject ?? template?.subject))
+  if (subject !== undefined) await look(() => refuseBadTemplate(subject, 'text', 'subject'))
+  await look(async () => {
+    if (html !== undefined) await refuseBadTemplate(html, 'html', 'html')
+    await refuseHiddenFooter(html ?? template?.html ?? '', html === undefined ? 'template_id' : 'html')
+  })
+  await look(async () => {
+    if (isLost && from === undefined) return
+    const sender = await senderOf(ctx, { to: '', from }, template)
+    refuseForeignSender(ctx.caller, domainOf(sender.email))
+  })
+  return refusals
+}
+
+function refuseWrongContent({ html, template_id }: Step): void {
   if (html !== undefined && template_id !== undefined)
     throw invalidParameter({ message: 'template_id cannot be given with html.', param: 'template_id' })
   if (html === undefined && template_id === undefined)
     throw contentMissing({ message: 'The step has neither html nor template_id.', param: 'html', hint })
-  const template = await usedTemplate(ctx, { to: '', template_id })
-  if ((subject ?? template?.subject ?? '').trim() === '')
-    throw contentMissing({ message: 'The step has no subject.', param: 'subject', hint })
-  if (subject !== undefined) await refuseBadTemplate(subject, 'text', 'subject')
-  if (html !== undefined) await refuseBadTemplate(html, 'html', 'html')
-  await refuseHiddenFooter(html ?? template?.html ?? '', html === undefined ? 'template_id' : 'html')
-  const sender = await senderOf(ctx, { to: '', from }, template)
-  refuseForeignSender(ctx.caller, domainOf(sender.email))
 }
 
-async function refusalOf(work: () => Promise<void>): Promise<Refusal | undefined> {
-  try {
-    await work()
-    return undefined
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
+function refuseNoSubject(subject = ''): void {
+  if (subject.trim() === '')
+    throw contentMissing({ message: 'The step has no subject.', param: 'subject', hint })
 }
 
 function placed({ declaration, message, told }: Refusal, place: string): Refusal {

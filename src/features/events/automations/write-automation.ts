@@ -1,14 +1,16 @@
 // Declaring an automation. What could not be sent is refused here, and not when a step is due.
 import { type Static, Type } from 'typebox'
+import { collector, together } from '../../../kernel/collect.ts'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { newUuid, readId, showId } from '../../../kernel/id.ts'
 import { eventName } from '../../../kernel/patterns.ts'
+import type { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, missingParameter, notFound } from '../../../kernel/refusals.ts'
 import { closed, words } from '../../../kernel/schema.ts'
 import { resolveNotice } from '../../accounts/notices/notices.ts'
 import { holdLists } from '../../contacts/lists/queries.ts'
 import { SendRequest } from '../../transactional/send-request.ts'
-import { refuseBadSteps } from './check-steps.ts'
+import { faultsOfSteps } from './check-steps.ts'
 import {
   type AutomationFields,
   type AutomationRow,
@@ -138,9 +140,16 @@ function bodyOf(found: AutomationRow, change: AutomationChange): AutomationBody 
 }
 
 async function refuseBadBody(ctx: Ctx, body: AutomationBody): Promise<void> {
-  refuseWrongTrigger(body)
-  await refuseUnknownList(ctx, body.list_id)
-  await refuseBadSteps(ctx, body.steps)
+  const refused = together(await faultsOfAutomation(ctx, body))
+  if (refused) throw refused
+}
+
+/** All that is wrong with what is given; without a trigger nothing is said of what belongs to it. */
+export async function faultsOfAutomation(ctx: Ctx, body: AutomationChange): Promise<Refusal[]> {
+  const { refusals, step } = collector()
+  if (body.trigger_type !== undefined) refusals.push(...faultsOfTrigger(body))
+  await step(() => refuseUnknownList(ctx, body.list_id))
+  return [...refusals, ...(await faultsOfSteps(ctx, body.steps ?? []))]
 }
 
 async function refuseTooMany({ db, caller }: Ctx, id: string, wanted: AutomationFields): Promise<void> {
@@ -169,14 +178,15 @@ function fieldsOf({ caller }: Ctx, body: AutomationBody): AutomationFields {
 
 const triggerFields = { event_name: 'custom_event', list_id: 'list_addition' } as const
 
-function refuseWrongTrigger(body: AutomationBody): void {
-  for (const param of ['event_name', 'list_id'] as const) {
+function faultsOfTrigger(body: AutomationChange): Refusal[] {
+  return (['event_name', 'list_id'] as const).flatMap((param) => {
     const [isGiven, isNeeded] = [body[param] !== undefined, body.trigger_type === triggerFields[param]]
     const about = `the trigger ${body.trigger_type}`
-    if (isNeeded && !isGiven) throw missingParameter({ message: `${param} is missing for ${about}.`, param })
-    if (isGiven && !isNeeded)
-      throw invalidParameter({ message: `${param} does not belong to ${about}.`, param })
-  }
+    if (isNeeded && !isGiven)
+      return [missingParameter({ message: `${param} is missing for ${about}.`, param })]
+    if (!isGiven || isNeeded) return []
+    return [invalidParameter({ message: `${param} does not belong to ${about}.`, param })]
+  })
 }
 
 async function refuseUnknownList({ db, caller }: Ctx, id: number | undefined): Promise<void> {
