@@ -67,3 +67,13 @@ test('a range is of whole days where days are named, or the same time twice', ()
   const turned = { startDate: '2026-11-15T10:00:00Z', endDate: '2026-11-15T09:59:59Z' }
   assert.throws(() => readRange(turned, 90), /startDate must not be after endDate/)
 })
+
+test('dates lie as many days apart as from the first to the last', () => {
+  const range = readRange({ startDate: '2026-08-21', endDate: '2026-11-19' }, 90)
+  assert.equal(range?.until.toISOString(), '2026-11-20T00:00:00.000Z')
+  const times = { startDate: '2026-08-21T10:00:00Z', endDate: '2026-11-19T10:00:00Z' }
+  assert.equal(readRange(times, 90)?.until.toISOString(), '2026-11-19T10:00:00.000Z')
+  const refused = /The dates must lie at most 90 days apart/
+  assert.throws(() => readRange({ startDate: '2026-08-20', endDate: '2026-11-19' }, 90), refused)
+  assert.throws(() => readRange({ ...times, endDate: '2026-11-19T10:00:01Z' }, 90), refused)
+})

@@ -51,7 +51,8 @@ export function readRange(asked: Asked, mostDays: number): Range | undefined {
   const until = isWholeDay ? new Date(end.getTime() + dayMs) : end
   if (until <= since)
     throw invalidParameter({ message: 'startDate must not be after endDate', param: 'startDate' })
-  if (until.getTime() - since.getTime() <= mostDays * dayMs) return { since, until }
+  // From the first day to the last, as clients count: today and the day 90 days ago lie 90 days apart.
+  if (end.getTime() - since.getTime() <= mostDays * dayMs) return { since, until }
   throw outOfRange({ message: `The dates must lie at most ${mostDays} days apart`, param: 'endDate' })
 }
 

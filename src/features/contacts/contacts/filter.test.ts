@@ -15,10 +15,11 @@ test('a filter is by any attribute that a contact has; of several choices all na
   const options = { type: 'multiple-choice', multiCategoryOptions: ['tea', 'rum', 'gin'] }
   await call('POST', '/attributes/normal/LIKES', options)
   await call('POST', '/attributes/normal/AGE', { type: 'float' })
+  await call('POST', '/attributes/normal/VIP', { type: 'boolean' })
   const people: Record<string, object> = {
     anna: { LIKES: ['tea', 'rum'], AGE: 30, SMS: '+33612345678' },
     bob: { LIKES: ['tea'], AGE: 31, FIRSTNAME: 'tea' },
-    cleo: { LIKES: ['gin', 'rum'], AGE: 30 },
+    cleo: { LIKES: ['gin', 'rum'], AGE: 30, VIP: true },
   }
   for (const [name, attributes] of Object.entries(people))
     await call('POST', '', { email: `${name}@example.com`, attributes })
@@ -27,6 +28,8 @@ test('a filter is by any attribute that a contact has; of several choices all na
     ['equals(LIKES,"rum, Tea")', ['anna']],
     ['equals(AGE,"30.0")', ['anna', 'cleo']],
     ['equals(FIRSTNAME,"tea")', ['bob']],
+    ['equals(VIP, true)', ['cleo']],
+    ['equals(AGE, 31 )', ['bob']],
     ['equals(EMAIL," Bob@EXAMPLE.com")', ['bob']],
     ['equals(email,"nobody@example.com")', []],
     ['equals(SMS,"0033 612345678")', ['anna']],

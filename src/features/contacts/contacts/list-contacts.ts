@@ -82,17 +82,18 @@ async function countOf({ db, caller }: Ctx, filter: ContactFilter): Promise<numb
   return (await countContacts(db, caller.accountId, filter)).count
 }
 
-const equalsForm = /^equals\(\s*([A-Za-z0-9_-]+)\s*,\s*"(.*)"\s*\)$/s
+// Also without quotes: the provider shows equals(B1, true).
+const equalsForm = /^equals\(\s*([A-Za-z0-9_-]+)\s*,\s*(?:"(.*)"|([^"'].*?))\s*\)$/s
 
 async function readEquals(ctx: Ctx, text: string): Promise<ContactFilter['equals']> {
-  const [, name, given = ''] = equalsForm.exec(text.trim()) ?? []
+  const [, name, quoted, bare = ''] = equalsForm.exec(text.trim()) ?? []
   if (name === undefined)
     throw invalidParameter({ message: 'filter must be equals(ATTRIBUTE,"value")', param: 'filter' })
   const attributes = [...ownAttributes, ...(await listAttributes(ctx.db, ctx.caller.accountId))]
   const attribute = attributes.find((one) => one.name === name.toUpperCase())
   if (!attribute)
     throw invalidParameter({ message: `There is no attribute ${name}, which filter names`, param: 'filter' })
-  const read = readValue(attribute, given)
+  const read = readValue(attribute, quoted ?? bare)
   if ('fault' in read || read.value === null)
     throw invalidParameter({ message: `filter has a value that ${name} cannot have`, param: 'filter' })
   // Of several choices all that are named, whatever else was chosen.

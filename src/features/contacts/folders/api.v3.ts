@@ -23,9 +23,14 @@ const Folder = closed({
   totalBlacklisted: Type.Integer(),
 })
 
-function show({ id, name, subscribers }: FolderRow): Static<typeof Folder> {
-  const count = Number(subscribers)
-  return { id: Number(id), name, uniqueSubscribers: count, totalSubscribers: count, totalBlacklisted: 0 }
+function show({ id, name, subscribers, people }: FolderRow): Static<typeof Folder> {
+  return {
+    id: Number(id),
+    name,
+    uniqueSubscribers: Number(people),
+    totalSubscribers: Number(subscribers),
+    totalBlacklisted: 0,
+  }
 }
 
 const shared = { area: 'Contacts' } as const

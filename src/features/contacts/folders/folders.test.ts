@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
-import { sql } from '../../../kernel/sql.ts'
 
 const app = await makeApp({
   env: { POSTHORN_RATE_LIMIT_FACTOR: '100' },
@@ -56,14 +55,26 @@ describe('folders', () => {
   })
 
   test('show how many are on their lists', async () => {
-    const { accountId, key } = await app.makeAccount()
+    const { key } = await app.makeAccount()
     const id = await create('Counted', key)
     const lists = [await createList(id, key), await createList(id, key), await createList(id, key)]
-    await app.pools.db.run(sql`
-      insert into contact_counts (account_id, list_id, contacts)
-      values (${accountId}, ${lists[0]}, 3), (${accountId}, ${lists[1]}, 4), (${accountId}, 0, 100)`)
-    const { body } = await app.call('GET', `${base}/${id}`, { key })
-    assert.deepEqual([body.uniqueSubscribers, body.totalSubscribers], [7, 7])
+    const join = async (names: string[], listId: number | undefined) => {
+      for (const name of names) {
+        const body = { email: `${name}@example.com`, listIds: [listId], updateEnabled: true }
+        await app.call('POST', '/v3/contacts', { key, body })
+      }
+    }
+    const counts = async () => {
+      const { body } = await app.call('GET', `${base}/${id}`, { key })
+      assert.deepEqual((await app.call('GET', base, { key })).body.folders, [body])
+      return [body.uniqueSubscribers, body.totalSubscribers]
+    }
+    assert.deepEqual(await counts(), [0, 0])
+    await join(['ann', 'bob', 'cleo'], lists[0])
+    assert.deepEqual(await counts(), [3, 3])
+    // Two of these are on the other list already.
+    await join(['bob', 'cleo', 'dan', 'eve'], lists[1])
+    assert.deepEqual(await counts(), [5, 7])
     const page = (await app.call('GET', `${base}/${id}/lists`, { key })).body
     assert.deepEqual(
       page.lists.map((list: { id: number; folderId: number; uniqueSubscribers: number }) => [

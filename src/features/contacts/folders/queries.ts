@@ -3,22 +3,35 @@ import { int, row, text } from '../../../kernel/row.ts'
 import { sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
 
-export type FolderRow = { id: string; name: string; subscribers: string }
+export type FolderRow = { id: string; name: string; subscribers: string; people: string }
 
-const Folder = row<FolderRow>({ id: text, name: text, subscribers: text })
+const Folder = row<FolderRow>({ id: text, name: text, subscribers: text, people: text })
 
-// Somebody on two lists of a folder counts twice: telling them apart would mean to read every member.
+const people = sql`
+  (select count(*)
+     from (select m.contact_id
+             from lists l
+             join list_members m on m.account_id = l.account_id and m.list_id = l.id
+            where l.account_id = f.account_id and l.folder_id = f.id
+            group by m.contact_id) once)`
+
+// Somebody on two lists of a folder is one of its people. Telling them apart takes reading every member, which is left
+// out where one list has them all.
 const columns = sql`
-  f.id, f.name,
-  (select coalesce(sum(n.contacts), 0)
-     from lists l
-     join contact_counts n on n.account_id = l.account_id and n.list_id = l.id
-    where l.account_id = f.account_id and l.folder_id = f.id)::bigint as subscribers`
+  f.id, f.name, counted.subscribers,
+  case when counted.joined > 1 then ${people} else counted.subscribers end as people`
+
+const counted = sql`
+  cross join lateral (
+    select coalesce(sum(n.contacts), 0)::bigint as subscribers, count(*) as joined
+      from lists l
+      join contact_counts n on n.account_id = l.account_id and n.list_id = l.id and n.contacts > 0
+     where l.account_id = f.account_id and l.folder_id = f.id) counted`
 
 export function findFolder(db: Db, accountId: string, id: number) {
   return db.maybe(
     Folder,
-    sql`select ${columns} from folders f where f.account_id = ${accountId} and f.id = ${id}`,
+    sql`select ${columns} from folders f ${counted} where f.account_id = ${accountId} and f.id = ${id}`,
   )
 }
 
@@ -28,6 +41,7 @@ export function listFolders(db: Db, accountId: string, slice: Slice) {
     sql`
     select ${columns}
       from folders f
+      ${counted}
      where f.account_id = ${accountId}
        ${when(slice.after, (after) => (slice.ascending ? sql`and f.id > ${after}` : sql`and f.id < ${after}`))}
      order by ${slice.ascending ? sql`f.id` : sql`f.id desc`}

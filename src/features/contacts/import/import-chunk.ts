@@ -45,9 +45,10 @@ export async function importChunk(
 function ignoredIn(rows: GivenRow[], known: Map<string, Attribute>, before: string[]): string[] {
   const names = new Set(before)
   for (const { attributes, ignored = [] } of rows) {
-    for (const name of [...Object.keys(attributes), ...ignored]) {
+    const unknown = Object.keys(attributes).filter((name) => !known.has(name))
+    for (const name of [...unknown, ...ignored]) {
       if (names.size >= mostIgnored) return [...names]
-      if (name !== '' && !known.has(name)) names.add(name.slice(0, longestName))
+      if (name !== '') names.add(name.slice(0, longestName))
     }
   }
   return [...names]

@@ -149,12 +149,12 @@ describe('an import', () => {
     const one = await account()
     const rows = Array.from({ length: 2_001 }, (_, i) => ({ email: `a${i}@example.com`, attributes: {} }))
     const jsonBody = [
-      { email: 'z@example.com', TOWN: 'Rome', extId: 'z', attributes: { age: 1, town: 'Rome', '': 1 } },
+      { email: 'z@a.example', TOWN: 'Rome', AGE: 7, extId: 'z', attributes: { age: 1, town: 'Rome', '': 1 } },
       ...rows,
       { email: 'y@example.com', attributes: { ['x'.repeat(500)]: 1, TOWN: 1, STREET: 1 } },
     ]
     const { ignoredColumns } = await imported(one, { jsonBody })
-    assert.deepEqual(ignoredColumns, ['TOWN', 'X'.repeat(80), 'STREET'])
+    assert.deepEqual(ignoredColumns, ['TOWN', 'AGE', 'X'.repeat(80), 'STREET'])
     assert.deepEqual((await imported(one, { fileBody: 'EMAIL;AGE\nb@example.com;2' })).ignoredColumns, [])
     const many = Array.from({ length: 60 }, (_, i) => `C${i}`).join(';')
     const most = await imported(one, { fileBody: `EMAIL;${many}\nb@example.com${';1'.repeat(60)}` })

@@ -20,6 +20,7 @@ const placeholders: [RegExp, string][] = [
   [/\[MIRROR\]/g, '{{ mirror }}'],
   [/\[UNSUBSCRIBE\]/g, '{{ unsubscribe }}'],
   [/\[UPDATE_PROFILE\]/g, '{{ update_profile }}'],
+  [/\[DOUBLEOPTIN\]/g, '{{ doubleoptin }}'],
 ]
 
 export const withLinks = (source: string) =>

@@ -8,6 +8,7 @@ const scope = {
   unsubscribe_url: 'https://mail.example/u/abc',
   preferences_url: 'https://mail.example/p/abc',
   mirror: 'https://mail.example/m/abc',
+  doubleoptin: 'https://mail.example/c/abc',
 }
 
 test('a scheme before an own link is left out, and before anything else stays', async () => {
@@ -20,6 +21,7 @@ test('a scheme before an own link is left out, and before anything else stays', 
     ],
     ['{{ mirror }}http://{{ mirror }}', 'https://mail.example/m/abchttps://mail.example/m/abc'],
     ['<a href="http://[UNSUBSCRIBE]">', '<a href="https://mail.example/u/abc">'],
+    ['<a href="https://[DOUBLEOPTIN]">', '<a href="https://mail.example/c/abc">'],
     [
       'https://{{ params.site }} https://x{{ mirror }}',
       'https://shop.example https://xhttps://mail.example/m/abc',
