@@ -51,5 +51,5 @@ test('a server whose certificate has run out is away as well; any other error st
   }
   for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'SELF_SIGNED_CERT_IN_CHAIN'])
     assert.ok(isOutage(code), code)
-  for (const code of ['23505', '42P01', 'ERR_INVALID_ARG_TYPE', '']) assert.ok(!isOutage(code), code)
+  for (const code of ['23505', '42601', 'ERR_INVALID_ARG_TYPE', '']) assert.ok(!isOutage(code), code)
 })

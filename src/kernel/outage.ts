@@ -19,8 +19,16 @@ export const isUnwritable = (error: unknown) => unwritable.test(codeOf(error))
 /** Of one statement, which another need not share. */
 export const isTooSlow = (error: unknown) => codeOf(error) === '57014'
 
+// A table, column or function that is not there: another version migrated the database meanwhile, or it was made anew.
+const otherSchema = /^(42P01|42703|42883)$/
+
 /** A database that is there, and busy or full, is not to be looked for. */
 function aboutOutage(error: unknown): Told {
+  if (otherSchema.test(codeOf(error)))
+    return {
+      message: 'The database is there, but its tables are not those of this version of Posthorn.',
+      hint: 'Whoever runs the service has to start the version that the database is of.',
+    }
   if (isUnwritable(error)) return { message: 'The database takes no writes at the moment.' }
   if (codeOf(error) === '53300')
     return { message: 'All connections that the database allows are taken at the moment.' }
@@ -59,6 +67,6 @@ function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isOutage)
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
-  const isKnown = outageStates.test(code) || turnedAway.test(code) || outageErrnos.has(code)
-  return isKnown || (code === '' && outageWords.test(error.message))
+  const isKnown = [outageStates, turnedAway, otherSchema].some((codes) => codes.test(code))
+  return isKnown || outageErrnos.has(code) || (code === '' && outageWords.test(error.message))
 }

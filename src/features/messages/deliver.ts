@@ -6,6 +6,7 @@ import { gather } from '../../kernel/gather.ts'
 import { newUuid } from '../../kernel/id.ts'
 import { isDatabaseDown } from '../../kernel/refusals.ts'
 import { isPassing } from '../../kernel/surely.ts'
+import { askAgain } from './ask-again.ts'
 import { claimDue, releaseClaims } from './claim-queries.ts'
 import { openAhead } from './compose-ahead.ts'
 import { isBodyApart, leaveQueue, loadDue } from './delivery-queries.ts'
@@ -46,7 +47,8 @@ const mostWaiting = 5 * batch
 
 const isLarge = ({ body_size, attached_size }: Due) => body_size + attached_size > mostSmall
 
-type Due = HandedOver['due'] & { leaseEnds: number }
+/** `askedAt`, `leaseEnds`: by performance.now(). */
+type Due = HandedOver['due'] & { askedAt: number; leaseEnds: number }
 
 export function startDelivery(needs: DeliveryNeeds): Delivery {
   const pace = needs.transport.perSecond && openPace(needs)
@@ -93,7 +95,10 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function refill() {
     if (isDatabaseAway) return comeBack()
-    await giveBack(late.splice(0))
+    const those = [...late]
+    await giveBack(those)
+    // Not before: what the database could not be told of would wait for the end of its lease.
+    late.splice(0, those.length)
     const limit = await claimLimit(needs)
     const except = [...waiting, ...taken].map(({ id }) => id)
     const exceptAccounts = large.isFull() ? accountsWithEnough(waiting) : []
@@ -101,11 +106,12 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const leaseEnds = performance.now() + leaseSeconds * 1000
     const claimed = await claimDue(needs.db, { lane, limit, leaseSeconds, except, exceptAccounts })
     const claims = new Map(claimed.map((one) => [one.message_id, one]))
+    const askedAt = performance.now()
     const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
     for (const due of found) {
       const { attempts = 1, since } = claims.get(due.id) ?? {}
       claims.delete(due.id)
-      waiting.push(Object.assign(due, { attempts, leaseEnds, due_from: since ?? due.due_from }))
+      waiting.push(Object.assign(due, { attempts, askedAt, leaseEnds, due_from: since ?? due.due_from }))
     }
     // Nothing is left of these that could be sent.
     if (claims.size > 0) await leaveQueue(needs.db, [...claims.keys()])
@@ -190,7 +196,7 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
 
   async function send(due: Due): Promise<void> {
     const raw = await composed.take(due)
-    const outcome = isStopping ? undefined : await handOver(needs, due, raw)
+    const outcome = isStopping || !raw ? undefined : await handOver(needs, due, raw)
     // It has not begun: another process need not wait for the lease.
     if (!outcome || (isStopping && isPutOff(outcome))) return void late.push(due)
     if (Buffer.isBuffer(raw) && goesUpstream(due)) needs.tellState(due.id, outcome)
@@ -264,11 +270,21 @@ function pick(waiting: Due[], large: Turns): Due | undefined {
 }
 
 function composingAhead(needs: LaneNeeds) {
-  return openAhead((due: Due) => compose(needs, due), {
+  const ahead = openAhead((due: Due) => compose(needs, due), {
     isLight: (due) => due.attached_size === 0 && !isBodyApart(due),
     // Where the upstream signs there is little to do, and where it sets the pace there is time.
     most: needs.pace || needs.transport.signs ? 0 : needs.transport.concurrency,
   })
+  /** Nothing where the database is away: nobody knows then whether it still may go. */
+  async function take(due: Due) {
+    try {
+      return (await askAgain(needs.db, due)) ? await compose(needs, due) : await ahead.take(due)
+    } catch (error) {
+      if (isPassing(error)) return undefined
+      throw error
+    }
+  }
+  return { start: ahead.start, take }
 }
 
 /** Not more than the upstream takes long before the lease ends. */
