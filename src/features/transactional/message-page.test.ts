@@ -42,6 +42,7 @@ test('a message is a page for whoever holds its link, with the links and images 
   const leave = /http:\/\/test\/u\/[\w.-]+/.exec(mail.html)?.[0]
   assert.ok(leave && page.text.includes(leave), page.text)
   assert.ok(page.text.includes('<p>Order &lt;7&gt;</p>'), page.text)
+  assert.ok(page.text.includes('<title>Your order</title>'), page.text)
   assert.ok(page.text.includes(`<img src="data:image/png;base64,${dot}"><img src="cid:none">`), page.text)
   assert.equal((await open(`${path.slice(0, -2)}xx`)).status, 404)
 })
