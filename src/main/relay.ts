@@ -51,7 +51,7 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
     host: config.smtpHost ?? config.host,
     port: config.smtpPort,
     securePort: config.smtpsPort,
-    tls: await openTlsPair({ ...config, host, now: now() }),
+    tls: await openTlsPair({ ...config, host, now: now(), log }),
     allowPlainAuth: false,
     name: helloName(host),
     ...limits,
