@@ -22,7 +22,7 @@ export async function openTlsPair(needs: TlsPairNeeds): Promise<TlsPair> {
 }
 
 /** The operator's. */
-async function readPair({ tlsCert, tlsKey }: Pick<Config, 'tlsCert' | 'tlsKey'>): Promise<TlsPair> {
+export async function readPair({ tlsCert, tlsKey }: Pick<Config, 'tlsCert' | 'tlsKey'>): Promise<TlsPair> {
   if (tlsCert === undefined) throw new ConfigFault(`${names.cert} is missing; ${names.key} is set`)
   if (tlsKey === undefined) throw new ConfigFault(`${names.key} is missing; ${names.cert} is set`)
   const pair = { cert: await readGiven(names.cert, tlsCert), key: await readGiven(names.key, tlsKey) }
@@ -48,7 +48,9 @@ function isPair({ cert, key }: TlsPair): boolean {
   }
 }
 
-const hasRunOut = ({ cert }: TlsPair, now: Date) => new Date(new X509Certificate(cert).validTo) <= now
+export const endOf = ({ cert }: TlsPair) => new Date(new X509Certificate(cert).validTo)
+
+const hasRunOut = (pair: TlsPair, now: Date) => endOf(pair) <= now
 
 async function ownPair({ dataDir, host: given, now, log }: TlsPairNeeds): Promise<TlsPair> {
   const [certFile, keyFile] = [join(dataDir, 'tls-cert.pem'), join(dataDir, 'tls-key.pem')]
@@ -71,7 +73,7 @@ async function ownPair({ dataDir, host: given, now, log }: TlsPairNeeds): Promis
   return made
 }
 
-/** Whoever asks for another name does not trust it. What no check takes for a name would be made anew at every start. */
+/** Whoever asks for another name does not trust it. What no check takes for a name is not made anew at every start. */
 function isFor({ cert }: TlsPair, host: string): boolean {
   const certificate = new X509Certificate(cert)
   const found = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)
