@@ -12,7 +12,9 @@ export async function readPage(db: Db, fillIn: FillIn, { accountId, messageId }:
   const found = await findBody(db, accountId, messageId)
   if (!found) return undefined
   const { recipient, subject } = found
-  const html = found.html ?? `<pre style="white-space:pre-wrap">${encoded(found.text ?? '')}</pre>`
+  const html =
+    found.html ??
+    `<pre style="white-space:pre-wrap;overflow-wrap:anywhere">${encoded(found.text ?? '')}</pre>`
   const filled = await fillIn({ id: messageId, account_id: accountId, recipient }, html)
   const whole = filled.includes('cid:')
     ? withImages(filled, await loadAttachments(db, accountId, messageId))

@@ -62,6 +62,8 @@ test('one of text alone is shown as it stands', async () => {
   const mail = await send('bob@example.org', { text: 'Order {{ params.order }} & more: {{ mirror }}' })
   const page = await open(pageIn(mail.text))
   assert.match(page.text, /<pre[^>]*>Order &lt;7&gt; &amp; more: http:/)
+  // A long address would make the page wider than a telephone, and all of it smaller.
+  assert.match(page.text, /<pre style="[^"]*overflow-wrap:anywhere"/)
 })
 
 test('the provider’s namespace has it too; the page goes with the person', async () => {
