@@ -203,6 +203,11 @@ test('links begin with the public address, or with where the service listens', (
 
 test('the help names every setting with its meaning and default', () => {
   const help = settingsHelp()
+  const columns = help
+    .split('\n')
+    .slice(1)
+    .map((line) => line.search(/(?<=^ {2}\S+ +)\S/))
+  assert.equal(new Set(columns).size, 1, help)
   for (const { env, doc, default: fallback } of Object.values(settings)) {
     assert.ok(help.includes(env) && help.includes(doc), env)
     if (fallback !== undefined) assert.ok(help.includes(`(${fallback})`), env)

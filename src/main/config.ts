@@ -69,7 +69,7 @@ export const settings = {
   transport: setting('POSTHORN_TRANSPORT', 'where messages go', transport, 'capture'),
   mediaStorage: setting(
     'POSTHORN_MEDIA_STORAGE',
-    'where images are kept: disk (folder media of the data folder) or s3://BUCKET/PREFIX',
+    'where images are kept: disk (in the data folder) or s3://BUCKET/PREFIX',
     mediaStorage,
     'disk',
   ),
@@ -150,7 +150,7 @@ export const settings = {
   ),
   contentDays: setting(
     'POSTHORN_CONTENT_DAYS',
-    'how many days the contents of messages are kept once they are done with; 0: for ever',
+    'how many days contents of messages are kept once they are done with; 0: for ever',
     wholeNumber,
     '0',
   ),
@@ -281,9 +281,10 @@ export function baseUrlOf({ baseUrl, host }: Config, actualPort: number): string
 }
 
 export function settingsHelp(): string {
+  const width = Math.max(...Object.values(settings).map(({ env }) => env.length))
   const rows = Object.values(settings).map((one) => {
     const fallback = one.default === undefined ? '' : ` (${one.default})`
-    return `  ${one.env.padEnd(27)} ${one.doc}${fallback}`
+    return `  ${one.env.padEnd(width)} ${one.doc}${fallback}`
   })
   return ['Settings, read from the environment (default):', ...rows].join('\n')
 }

@@ -10,6 +10,7 @@ import { keyId } from '../kernel/seal.ts'
 import { within } from '../kernel/within.ts'
 import { secretKeysAtHand } from './backup/data-files.ts'
 import { BackupFault } from './backup/format.ts'
+import { checkCertificate } from './check-certificate.ts'
 import { readClockOf } from './clock-queries.ts'
 import { clocksApart, howToSetClocks } from './clocks.ts'
 import { type Config, ConfigFault, readConfig, unknownVariables } from './config.ts'
@@ -51,6 +52,7 @@ export async function runChecks(): Promise<Check[]> {
   return [
     node,
     ...checkConfiguration(config),
+    ...(await checkCertificate(config, new Date())),
     folder,
     ...(await checkDatabase(config)),
     await checkTransport(config),

@@ -17,6 +17,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import { unauthorized } from '../kernel/refusals.ts'
 import { baseUrlOf, type Config } from './config.ts'
+import { watchTlsPair } from './renew-tls.ts'
 import { listenFault } from './setting-faults.ts'
 import { openTlsPair } from './tls-pair.ts'
 import { readTransportUrl, takesMarketing } from './transport-url.ts'
@@ -47,11 +48,12 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
   const { host } = relayFacts(config)
   const op = submitOverSmtp(helloName(host))
   const gates = await gatesFor(needs, op, now)
+  const tls = await openTlsPair({ ...config, host, now: now(), log })
   const relay = await openRelay<Session>({
     host: config.smtpHost ?? config.host,
     port: config.smtpPort,
     securePort: config.smtpsPort,
-    tls: await openTlsPair({ ...config, host, now: now() }),
+    tls,
     allowPlainAuth: false,
     name: helloName(host),
     ...limits,
@@ -68,7 +70,13 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
     accept: (session, mail) => accept(gates, op, session, mail),
     log: (event) => log.info(event, 'relay'),
   }).catch(faultOf(config))
-  return { host, ...relay }
+  if (config.tlsCert === undefined) return { host, ...relay }
+  const watch = watchTlsPair({ files: config, inUse: tls, take: relay.renew, now, log })
+  const close = () => {
+    watch.stop()
+    return relay.close()
+  }
+  return { host, ...relay, close }
 }
 
 function faultOf({ host, smtpHost, smtpPort, smtpsPort }: Config) {

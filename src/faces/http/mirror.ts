@@ -8,6 +8,7 @@ import type { Gates } from '../../gates/gates.ts'
 import { asRefusal } from '../../gates/reply.ts'
 import { statusOf } from '../../kernel/refusal.ts'
 import { closedHeaders } from '../pages/html.ts'
+import { mailPage } from '../pages/mail-page.ts'
 import { answerFailed, answerMissing, answerTest } from '../pages/pages.ts'
 import { refusalOfFramework } from './errors.ts'
 import { visitOf } from './tracking.ts'
@@ -56,7 +57,7 @@ export async function serveMirror(app: FastifyInstance, needs: MirrorNeeds): Pro
         'content-security-policy': policy,
         'content-type': 'text/html; charset=utf-8',
       }
-      return sendPage(reply, { status: 200, headers, body: mirror.html })
+      return sendPage(reply, { status: 200, headers, body: mailPage(mirror) })
     })
   })
 }

@@ -37,4 +37,14 @@ describe('the pages in every language', () => {
           assert.notEqual(String(own[name]), String(theirs[name]), `${name} ${other}`)
       }
   })
+
+  test('write email in one way', () => {
+    for (const [language, own] of texts) {
+      const saying = (text: Texts[keyof Texts]) =>
+        typeof text === 'function' ? (text as (...values: string[]) => string)(...given) : text
+      const said = names.map((name) => saying(own[name])).join(' ')
+      const ways = new Set(said.toLowerCase().match(/\be-?mail/g))
+      assert.ok(ways.size < 2, `${language}: ${[...ways]}`)
+    }
+  })
 })

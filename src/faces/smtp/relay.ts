@@ -11,7 +11,15 @@ import { secure } from './secure.ts'
 
 export type { RelayLogin, RelayMail, RelayOptions, RelaySession, RelayTimeouts } from './options.ts'
 
-export type OpenRelay = { port: number; securePort: number | undefined; close(): Promise<void> }
+type Tls = NonNullable<RelayOptions<unknown>['tls']>
+
+export type OpenRelay = {
+  port: number
+  securePort: number | undefined
+  /** For the connections that come. */
+  renew(tls: Tls): void
+  close(): Promise<void>
+}
 
 const minute = 60_000
 const defaults = { idleMs: 5 * minute, dataMs: 10 * minute, totalMs: 30 * minute }
@@ -24,7 +32,7 @@ export async function openRelay<S>(options: RelayOptions<S>): Promise<OpenRelay>
   const relay: Relay = {
     options,
     timeouts: { ...defaults, ...options.timeouts },
-    secureContext: tls ? createSecureContext({ ...tls, minVersion: 'TLSv1.2' }) : undefined,
+    secureContext: tls ? contextOf(tls) : undefined,
     clients: new Set(),
     closing: false,
     log: quietly(options.log),
@@ -40,8 +48,13 @@ export async function openRelay<S>(options: RelayOptions<S>): Promise<OpenRelay>
     throw error
   }
   const [opened = 0, openedSecure] = servers.map(portOf)
-  return { port: opened, securePort: openedSecure, close: () => close(relay, servers) }
+  const renew = (renewed: Tls) => {
+    relay.secureContext = contextOf(renewed)
+  }
+  return { port: opened, securePort: openedSecure, renew, close: () => close(relay, servers) }
 }
+
+const contextOf = (tls: Tls) => createSecureContext({ ...tls, minVersion: 'TLSv1.2' })
 
 function quietly(log: RelayOptions<unknown>['log']): Relay['log'] {
   return (event) => {

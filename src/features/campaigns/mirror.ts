@@ -13,7 +13,9 @@ import { findCampaign } from './queries.ts'
 import { type CampaignRecipient, compileCampaign, renderCampaign } from './render-campaign.ts'
 import type { LinkSource } from './send-test.ts'
 
-export type Mirror = { html: string; of: Mirrored }
+type Shown = { html: string; subject: string }
+
+export type Mirror = Shown & { of: Mirrored }
 
 type MirrorSource = LinkSource & { now: () => Date }
 
@@ -21,21 +23,21 @@ type MirrorSource = LinkSource & { now: () => Date }
 export async function readMirror(db: Db, source: MirrorSource, token: string): Promise<Mirror | undefined> {
   const of = readMirrorToken(await source.unsubscribeKeys(), token)
   if (!of) return undefined
-  const html =
+  const shown =
     of.campaignId === undefined
       ? await readPage(db, linkFiller(source), of)
       : await ofCampaign(db, source, of)
-  return html === undefined ? undefined : { html, of }
+  return shown && { ...shown, of }
 }
 
 type OfCampaign = Extract<Mirrored, { campaignId: string }>
 
-async function ofCampaign(db: Db, source: MirrorSource, of: OfCampaign): Promise<string | undefined> {
+async function ofCampaign(db: Db, source: MirrorSource, of: OfCampaign): Promise<Shown | undefined> {
   const campaign = await findCampaign(db, { accountId: of.accountId, id: of.campaignId })
   const recipient = campaign && (await recipientOf(db, source, of))
   if (!recipient) return undefined
   const compiled = compileCampaign(campaign, await attributeNames(db, of.accountId))
-  return (await renderCampaign(compiled, { ...recipient, isPage: true })).html
+  return renderCampaign(compiled, { ...recipient, isPage: true })
 }
 
 async function recipientOf(

@@ -63,6 +63,8 @@ describe('authentication', () => {
         const finding = await must(`${role}_${state}`)
         assert.equal(finding.domain, domain)
         assert.equal(finding.evidence.publish.host, host)
+        assert.ok(finding.message.includes(host), finding.message)
+        assert.ok(!finding.message.slice(host.length).startsWith(`: ${host}`), finding.message)
         const { body: shown } = await call('GET', `/api/v1/domains/${domain}/dns`)
         const publish = shown.records.find((one: Body) => one.role === role)
         assert.deepEqual(finding.evidence.publish, { host, type: 'TXT', value: publish.value })

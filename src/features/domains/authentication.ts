@@ -98,9 +98,12 @@ function remarksOn(record: RecordState): AuthenticationFinding[] {
   return record.remarks.flatMap(({ code, message }) => {
     const severity = remarked[`${role}_${code}`]
     if (!severity) return []
-    return [{ code: `${role}_${code}`, severity, message: `${host}: ${message}`, evidence: { host, found } }]
+    return [{ code: `${role}_${code}`, severity, message: named(host, message), evidence: { host, found } }]
   })
 }
+
+/** Most explanations name the host themselves. */
+const named = (host: string, text: string) => (text.includes(host) ? text : `${host}: ${text}`)
 
 /** `dkim_missing`, `spf_multiple`, `dmarc_unreadable` and so on. The last known state counts while DNS is silent. */
 function aboutRecord({ dkim }: DomainState, record: RecordState): AuthenticationFinding[] {
@@ -116,7 +119,7 @@ function aboutRecord({ dkim }: DomainState, record: RecordState): Authentication
     {
       code: `${role}_${state}`,
       severity,
-      message: `${host}: ${isOld ? `${state} when DNS last answered. ` : ''}${explanation}`,
+      message: isOld ? `${host}: ${state} when DNS last answered. ${explanation}` : named(host, explanation),
       evidence: {
         publish: { host, type, value },
         found,

@@ -11,12 +11,15 @@ type Of = { accountId: string; messageId: string }
 export async function readPage(db: Db, fillIn: FillIn, { accountId, messageId }: Of) {
   const found = await findBody(db, accountId, messageId)
   if (!found) return undefined
-  const { recipient } = found
-  const html = found.html ?? `<pre style="white-space:pre-wrap">${encoded(found.text ?? '')}</pre>`
+  const { recipient, subject } = found
+  const html =
+    found.html ??
+    `<pre style="white-space:pre-wrap;overflow-wrap:anywhere">${encoded(found.text ?? '')}</pre>`
   const filled = await fillIn({ id: messageId, account_id: accountId, recipient }, html)
-  return filled.includes('cid:')
+  const whole = filled.includes('cid:')
     ? withImages(filled, await loadAttachments(db, accountId, messageId))
     : filled
+  return { html: whole, subject }
 }
 
 // Of one that names a large image a thousand times the page would be larger than any memory.

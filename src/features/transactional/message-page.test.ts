@@ -42,6 +42,7 @@ test('a message is a page for whoever holds its link, with the links and images 
   const leave = /http:\/\/test\/u\/[\w.-]+/.exec(mail.html)?.[0]
   assert.ok(leave && page.text.includes(leave), page.text)
   assert.ok(page.text.includes('<p>Order &lt;7&gt;</p>'), page.text)
+  assert.ok(page.text.includes('<title>Your order</title>'), page.text)
   assert.ok(page.text.includes(`<img src="data:image/png;base64,${dot}"><img src="cid:none">`), page.text)
   assert.equal((await open(`${path.slice(0, -2)}xx`)).status, 404)
 })
@@ -61,6 +62,8 @@ test('one of text alone is shown as it stands', async () => {
   const mail = await send('bob@example.org', { text: 'Order {{ params.order }} & more: {{ mirror }}' })
   const page = await open(pageIn(mail.text))
   assert.match(page.text, /<pre[^>]*>Order &lt;7&gt; &amp; more: http:/)
+  // A long address would make the page wider than a telephone, and all of it smaller.
+  assert.match(page.text, /<pre style="[^"]*overflow-wrap:anywhere"/)
 })
 
 test('the provider’s namespace has it too; the page goes with the person', async () => {
