@@ -65,6 +65,7 @@ function findIn(
     return {
       faults: [{ code: 'invalid_parameter', message: `${nul} contains the character NUL.`, param: nul }],
     }
+  if (part === 'query' && face === 'v3') readTruth(input.query, query)
   const twice = part === 'query' && face === 'own' ? givenTwice(input.query, query) : []
   const told = [...twice, ...writtenOddly(input[part], part === 'body' ? undefined : { params, query }[part])]
   const errors = check(input[part])
@@ -81,6 +82,23 @@ function givenTwice(given: unknown, known: TObject | undefined): Fault[] {
     .filter(([name, value]) => Array.isArray(value) && Object.hasOwn(known?.properties ?? {}, name))
     .map(([param]) => ({ code: 'invalid_parameter', message: `${param} is given twice.`, param }))
 }
+
+/** Clients of the provider write what is true in the way of their language: True in Python, 1 in PHP. */
+function readTruth(given: unknown, known: TObject | undefined): void {
+  const values = given as Record<string, unknown> | undefined
+  for (const [name, schema] of Object.entries(known?.properties ?? {})) {
+    const value = values?.[name]
+    if (!values || typeof value !== 'string' || !('type' in schema) || schema.type !== 'boolean') continue
+    values[name] = truths.get(value.toLowerCase()) ?? value
+  }
+}
+
+const truths = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** Reading text as a number would take 0x10 and 1e1 as well, and an identifier would name another object. */
 function writtenOddly(given: unknown, known: TObject | undefined): Fault[] {

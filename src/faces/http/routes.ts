@@ -43,6 +43,7 @@ export function routeFor(gates: Gates, op: Operation): RouteOptions {
     config: { operation: op.name },
     // Key, scope and rate are settled before the body is read.
     onRequest: (request, reply, done) => {
+      forgetTypeOfNothing(request)
       const admitted = (admission: Admission) => {
         request.admission = admission
         if (admission.rate) reply.headers(rateHeaders(admission.rate, op.face))
@@ -53,6 +54,12 @@ export function routeFor(gates: Gates, op: Operation): RouteOptions {
     },
     handler: answerer(gates, op),
   }
+}
+
+// curl and PHP announce a form where they post nothing.
+function forgetTypeOfNothing({ headers }: FastifyRequest): void {
+  const isEmpty = (headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined
+  if (isEmpty) headers['content-type'] = undefined
 }
 
 /** A public answer that never changes is given without passing the gates again, which have nothing to ask of it. */

@@ -99,7 +99,12 @@ describe('templates', () => {
     const idsOf = (body: { templates: { id: number }[] }) => body.templates.map(({ id }) => id)
     assert.deepEqual(idsOf(await list()), ids.toReversed())
     assert.deepEqual(idsOf(await list('?sort=asc&offset=1')), ids.slice(1))
-    assert.deepEqual(idsOf(await list('?templateStatus=true')), [ids[1]])
+    // As Python writes what is true, and PHP.
+    for (const yes of ['true', 'True', '1'])
+      assert.deepEqual(idsOf(await list(`?templateStatus=${yes}`)), [ids[1]], yes)
+    for (const no of ['false', 'False', '0'])
+      assert.deepEqual(idsOf(await list(`?templateStatus=${no}`)), [ids[2], ids[0]], no)
+    assert.equal((await list('?templateStatus=yes')).code, 'invalid_parameter')
     const first = await list('?limit=2')
     assert.deepEqual([first.count, idsOf(first)], [3, [ids[2], ids[1]]])
     assert.deepEqual(idsOf(await list(`?limit=2&cursor=${first.next_cursor}`)), [ids[0]])
