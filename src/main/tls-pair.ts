@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { giveToFolderOwner } from '../adapters/embedded-postgres/password.ts'
 import { type Config, ConfigFault } from './config.ts'
 
 export type TlsPair = { cert: string; key: string }
@@ -55,6 +56,7 @@ async function ownPair(dataDir: string, host: string, now: Date): Promise<TlsPai
 async function keepFile(path: string, text: string, mode: number): Promise<void> {
   const draft = `${path}.${process.pid}`
   await writeFile(draft, text, { mode })
+  await giveToFolderOwner(draft)
   await rename(draft, path)
 }
 
