@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { giveToFolderOwner } from '../adapters/embedded-postgres/password.ts'
 import type { Db } from '../kernel/db.ts'
 import { keyId } from '../kernel/seal.ts'
 import { type Config, ConfigFault } from './config.ts'
@@ -53,6 +54,7 @@ async function makeKey(path: string, dataDir: string): Promise<string> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writeFile(draft, `${randomBytes(keyBytes).toString('hex')}\n`, { mode: 0o600 })
+  await giveToFolderOwner(draft)
   await link(draft, path).catch((error) => {
     if (error.code !== 'EEXIST') throw error
   })

@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { giveToFolderOwner } from '../adapters/embedded-postgres/password.ts'
 import type { Log } from '../kernel/log.ts'
 import { type Config, ConfigFault } from './config.ts'
 
@@ -83,6 +84,7 @@ function isFor({ cert }: TlsPair, host: string): boolean {
 async function keepFile(path: string, text: string, mode: number): Promise<void> {
   const draft = `${path}.${process.pid}`
   await writeFile(draft, text, { mode })
+  await giveToFolderOwner(draft)
   await rename(draft, path)
 }
 

@@ -1,3 +1,4 @@
+import { tellOwned } from './elsewhere.ts'
 import { EmbeddedPostgresError, failure, messageOf } from './failure.ts'
 import { closeServer, type Joined, join, leaveToOthers, type Mode } from './join.ts'
 import { hasDatabase, preparePlace } from './place.ts'
@@ -38,7 +39,9 @@ export const openEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Pr
     if (options.onLog || options.mode === 'service') log = await followLog(place.logFile, options.onLog)
     const joined = await join(place, options, options.waitMs ?? 15_000)
     if (joined.owns) log?.keepShort()
-    return handleOf(place, joined, options, log)
+    const ceaseTelling =
+      joined.owns && options.mode === 'service' ? await tellOwned(place.dataDir) : undefined
+    return handleOf(place, joined, options, { log, ceaseTelling })
   } catch (error) {
     await log?.stop()
     if (error instanceof EmbeddedPostgresError) throw error
@@ -50,7 +53,7 @@ const handleOf = (
   place: Place,
   joined: Joined,
   { mode, onExit }: EmbeddedPostgresOptions,
-  log: Following | undefined,
+  { log, ceaseTelling }: { log?: Following; ceaseTelling?: () => Promise<void> },
 ): EmbeddedPostgres => {
   const { server, session, owns } = joined
   let stopping: Promise<void> | undefined
@@ -60,7 +63,10 @@ const handleOf = (
     if (stopping === undefined) onExit?.(`${what} unasked: see ${place.logFile}`)
   })
   const stop = () => {
-    stopping ??= (mode === 'service' ? closeServer : leaveToOthers)(place, joined).finally(() => log?.stop())
+    stopping ??= (mode === 'service' ? closeServer : leaveToOthers)(place, joined).finally(async () => {
+      await ceaseTelling?.()
+      await log?.stop()
+    })
     return stopping
   }
   // The driver reads PGSSLMODE, which is about other servers, where an address leaves it open.

@@ -1,4 +1,5 @@
-import { type Deadline, deadlineIn, pause } from './deadline.ts'
+import { type Deadline, deadlineIn, pause, until } from './deadline.ts'
+import { isOwnedElsewhere } from './elsewhere.ts'
 import { codeOf, failure } from './failure.ts'
 import { findOwnerProcess, isLastUser, shareServer, tryOwn, waitToOwn } from './locks.ts'
 import { findServer } from './pid-file.ts'
@@ -12,6 +13,7 @@ export type Joined = { server: Server; session: Session; owns: boolean }
 /** A server can end at any point, when the command that started it is done: then find or start one again. */
 export const join = async (place: Place, asked: Asked, waitMs: number): Promise<Joined> => {
   const deadline = deadlineIn(waitMs)
+  await waitForElsewhere(place, asked, deadline)
   for (;;) {
     const joined = await joinOnce(place, asked, deadline)
     if (joined !== undefined) return joined
@@ -19,6 +21,20 @@ export const join = async (place: Place, asked: Asked, waitMs: number): Promise<
       throw failure(`PostgreSQL in ${place.cluster} did not answer within ${waitMs} ms: see ${place.logFile}`)
     await pause(50)
   }
+}
+
+const elsewhereMs = 200
+
+/** Its server cannot be seen from here, let alone used. */
+const waitForElsewhere = async ({ dataDir }: Place, { onWait }: Asked, deadline: Deadline) => {
+  if (!(await isOwnedElsewhere(dataDir))) return
+  onWait?.()
+  const isFree = async () => !(await isOwnedElsewhere(dataDir))
+  if (await until(isFree, deadline, elsewhereMs)) return
+  throw failure(
+    `the data folder ${dataDir} is in use by a Posthorn in another container; ` +
+      'processes that share the work need a server of their own: DATABASE_URL',
+  )
 }
 
 const joinOnce = async (place: Place, asked: Asked, deadline: Deadline): Promise<Joined | undefined> => {
