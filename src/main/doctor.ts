@@ -48,15 +48,17 @@ export async function runChecks(): Promise<Check[]> {
   }
   const folder = await checkDataFolder(config)
   // What is kept in a folder that cannot be used needs no look.
-  const isUsable = folder.state === 'ok' || config.mediaStorage.kind !== 'disk'
+  const isUsable = folder.state === 'ok'
+  const hasMedia = isUsable || config.mediaStorage.kind !== 'disk'
+  const isAtHand = isUsable || config.databaseUrl !== undefined
   return [
     node,
     ...checkConfiguration(config),
     ...(await checkCertificate(config, new Date())),
     folder,
-    ...(await checkDatabase(config)),
+    ...(isAtHand ? await checkDatabase(config) : []),
     await checkTransport(config),
-    ...(isUsable ? [await checkMedia(config)] : []),
+    ...(hasMedia ? [await checkMedia(config)] : []),
     await checkSmsTransport(config),
     await checkDns(config),
   ]

@@ -80,7 +80,10 @@ export const createImageV3 = (needs: MediaNeeds) =>
 
 function readBase64(given: string): Buffer {
   if (given.trim() === '')
-    throw missingParameter({ message: 'content is missing or empty', param: 'content' })
+    throw missingParameter({
+      message: 'The image is empty: content, or the file of the form.',
+      param: 'content',
+    })
   const content = decoded(given) ?? decoded(given.replaceAll(/\s+/g, ''))
   if (!content) throw invalidParameter({ message: 'content is not valid base64', param: 'content' })
   if (content.length <= fileBytes) return content

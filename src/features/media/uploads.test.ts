@@ -51,6 +51,15 @@ describe('uploading', () => {
     }
   })
 
+  test('of nothing is refused in words that fit a form and JSON', async () => {
+    const byJson = await app.call('POST', '/v3/media', { body: { content: ' ' } })
+    for (const { status, body } of [await app.upload(Buffer.alloc(0)), byJson])
+      assert.deepEqual(
+        [status, body.code, body.message],
+        [400, 'missing_parameter', 'The image is empty: content, or the file of the form.'],
+      )
+  })
+
   test('refuses what is no form and no JSON in clear words', async () => {
     const send = (body: string | FormData, type?: string) =>
       fetch(`${app.url}/v3/media`, {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { hasDatabase } from '../../adapters/embedded-postgres/embedded-postgres.ts'
 import type { Db } from '../../kernel/db.ts'
 import { silentLog } from '../../kernel/log.ts'
@@ -27,7 +28,20 @@ export async function withDatabase<T>(work: (db: Db) => Promise<T>, may?: { beFi
 /** What only looks, or needs something to be there, makes no database: the folder may be the wrong one. */
 export function refuseMissingDatabase({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl !== undefined || hasDatabase(dataDir)) return
+  if (isClosed(dataDir))
+    throw new CommandFault(
+      `${dataDir} cannot be read by this user; run the command as the one that the service has`,
+    )
   throw new CommandFault(
     `there is no Posthorn in ${dataDir}; start it once, or set POSTHORN_DATA_DIR to the folder that it uses`,
   )
+}
+
+function isClosed(folder: string): boolean {
+  try {
+    readdirSync(folder)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+  }
 }
