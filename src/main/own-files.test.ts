@@ -3,6 +3,7 @@ import { chown, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { silentLog } from '../kernel/log.ts'
 import { openSecretKeys } from './secret-key.ts'
 import { openTlsPair } from './tls-pair.ts'
 
@@ -15,7 +16,14 @@ test('what a start by root makes in the folder of an ordinary user, that user ca
 }, async () => {
   await chown(dataDir, 4711, 4711)
   await openSecretKeys({ secretKey: undefined, dataDir })()
-  await openTlsPair({ tlsCert: undefined, tlsKey: undefined, dataDir, host: 'localhost', now: new Date() })
+  await openTlsPair({
+    tlsCert: undefined,
+    tlsKey: undefined,
+    dataDir,
+    host: 'localhost',
+    now: new Date(),
+    log: silentLog,
+  })
   for (const name of ['secret-key', 'tls-cert.pem', 'tls-key.pem'])
     assert.equal((await stat(join(dataDir, name))).uid, 4711, name)
 })
