@@ -1,29 +1,16 @@
 // Who leaves while their message waits in a worker for its turn at a slow upstream.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
-import type { Transport } from '../../kernel/ports.ts'
 import { deliverThrough } from './fixtures/engine.ts'
+import { slowTransport } from './fixtures/slow-transport.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
 
-const got: string[] = []
-const transport: Transport = {
-  kind: 'scripted',
-  signs: true,
-  takesMarketing: true,
-  concurrency: 2,
-  send: async ({ recipient }) => {
-    got.push(recipient)
-    await sleep(700)
-    return { kind: 'accepted', upstreamId: null, response: '250 ok' }
-  },
-  verify: async () => {},
-  close: async () => {},
-}
+const transport = slowTransport()
+const { got } = transport
 
 const people = ['anna', 'bo', 'carl', 'dora', 'emil', 'fritz', 'gone', 'erased', 'last'].map(
   (name) => `${name}@example.org`,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { makeApp } from '../../../../test/app.ts'
 import { until } from '../../../../test/until.ts'
-import type { Transport } from '../../../kernel/ports.ts'
 import { unsubscribeKeysOf } from '../../contacts/unsubscribe/tokens.ts'
 import { deliverThrough } from '../../messages/fixtures/engine.ts'
+import { slowTransport } from '../../messages/fixtures/slow-transport.ts'
 import { campaignMail } from './campaign-mail.ts'
 import { jobsOf, makeCampaign, makeList, progress } from './fixtures/campaigns.ts'
 
@@ -14,20 +13,8 @@ const app = await makeApp()
 const { db } = app.pools
 const { accountId, key } = app
 
-const got: string[] = []
-const transport: Transport = {
-  kind: 'scripted',
-  signs: true,
-  takesMarketing: true,
-  concurrency: 2,
-  send: async ({ recipient }) => {
-    got.push(recipient)
-    await sleep(700)
-    return { kind: 'accepted', upstreamId: null, response: '250 ok' }
-  },
-  verify: async () => {},
-  close: async () => {},
-}
+const transport = slowTransport()
+const { got } = transport
 
 test('recipients of a campaign who leave before their turn at a slow upstream get nothing', async () => {
   const me = { accountId, keyId: (await app.makeKey()).id }
