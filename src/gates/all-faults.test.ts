@@ -101,6 +101,7 @@ describe('other operations', () => {
       'html content_missing',
       'subject missing_parameter',
       'from missing_parameter',
+      'list_id invalid_parameter',
     ])
     assert.doesNotMatch(campaign.hint, /text/)
     const worse = await refused('/campaigns/send', { tag: 'a b', confirm: 'yes' })

@@ -89,7 +89,8 @@ describe('a run', () => {
     assert.match(second.parts.html, /http:\/\/test\/preferences\/v2\./)
     const page = /http:\/\/test(\/mirror\/[\w-]+)/.exec(second.parts.html)?.[1] ?? ''
     const { text } = await app.call('GET', page, { key: null })
-    assert.equal(text, second.parts.html)
+    const head = '<meta name="viewport" content="width=device-width"><title>x</title>'
+    assert.equal(text, head + second.parts.html)
     const headers = new Map(first.parts.headers)
     assert.equal(headers.get('List-Unsubscribe-Post'), 'List-Unsubscribe=One-Click')
     assert.equal(headers.get('Auto-Submitted'), 'auto-generated')
