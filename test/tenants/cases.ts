@@ -47,6 +47,7 @@ const contacts: Rule[] = [
   refused(/ body:.*[sS]egment(Id|Ids\[\])$/, 'segmentId'),
   own(/doubleOptinConfirmation body:email$/, 'otherEmail'),
   own(/^\/api\/v1\/contacts\/(erase|export) (body|query):email$/, 'email'),
+  alone(/^\/api\/v1\/contacts\/(erase|export) (body|query):ext_id$/, 'extId'),
 ]
 
 const mail: Rule[] = [
