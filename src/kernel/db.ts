@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { countedBy } from './budget.ts'
+import { type Doubts, openDoubts } from './doubts.ts'
 import { type Gatherer, gather } from './gather.ts'
 import { codeOf, translate } from './outage.ts'
 import { holdAgainst, type Shape } from './row.ts'
@@ -20,6 +21,8 @@ export type Db = {
    * whose check calls assumption_failed() is rolled back and run again without assuming anything.
    */
   optimistic: boolean
+  /** Where it had better not, for all who share the pool. */
+  doubts: Doubts
   /** Asks for one item of a question put for many: callers at the same time share the statement. */
   gathered<In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In): Promise<Out>
   /** Inside a transaction this joins it. Deadlocks and serialisation failures are tried again. */
@@ -70,16 +73,19 @@ export function openPool(options: PoolOptions): PooledDb {
   pool.on('error', (error) => !isClosing && options.onError(error))
   pool.on('connect', (client) => client.on('error', () => {}))
   const statements = over((query) => pool.query(query), options)
+  const doubts = openDoubts()
+  const watched = { ...options, doubts }
   const db: Db = {
     ...statements,
     runLast: async (statement) => {
       await statements.run(statement)
     },
     optimistic: false,
-    transaction: (work) => tryAgain((optimistic) => inTransaction(pool, { ...options, optimistic }, work)),
+    doubts,
+    transaction: (work) => tryAgain((optimistic) => inTransaction(pool, { ...watched, optimistic }, work)),
     byKeys: (work) => db.transaction((tx) => lookingUp(tx, work)),
     patiently: (work, stopping) =>
-      inTransaction(pool, { ...options, optimistic: false, stopping }, (tx) => patient(tx, work)),
+      inTransaction(pool, { ...watched, optimistic: false, stopping }, (tx) => patient(tx, work)),
     gathered: gatheredBy(() => db),
   }
   const close = () => {
@@ -144,6 +150,7 @@ function over(ask: Ask, watching: Watching): Pick<Db, 'one' | 'maybe' | 'many' |
 
 type Transaction = Watching & {
   optimistic: boolean
+  doubts: Doubts
   /** Of a patient one. */
   stopping?: AbortSignal
 }
@@ -228,7 +235,7 @@ async function inTransaction<T>(
 }
 
 function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last: Sql[] } {
-  const { optimistic, stopping } = transaction
+  const { optimistic, doubts, stopping } = transaction
   const last: Sql[] = []
   const patiently: Ask = async (query) => {
     stopping?.throwIfAborted()
@@ -243,6 +250,7 @@ function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last
       else await statements.run(statement)
     },
     optimistic,
+    doubts,
     transaction: (inner) => inner(db),
     byKeys: (inner) => lookingUp(db, inner),
     patiently: (inner) => inner(db),

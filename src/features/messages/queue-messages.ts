@@ -167,18 +167,27 @@ async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<vo
   const queued = results.filter((result): result is Queued => !(result instanceof Refusal))
   if (queued.length === 0) return
   const refs = queued.map(({ outgoing }) => refOf(outgoing))
-  if (db.optimistic && queued.every(({ outgoing }) => outgoing.isRecipientChecked))
+  if (db.optimistic && queued.every(({ outgoing }) => isLikelyFree(db, outgoing)))
     return assumeNotSuppressed(db, refs)
   const found = new Map((await findSuppressed(db, refs)).map((one) => [nameOfFound(one), one]))
   results.forEach((result, i) => {
     if (result instanceof Refusal) return
     const ref = refOf(result.outgoing)
     const hit = found.get(nameOfRef(ref))
-    if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe')) return
+    if (!hit) return
+    db.doubts.add(doubtOf(result.outgoing))
+    if (result.outgoing.track.asked && hit.reason === 'unsubscribe') return
     if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
     else results[i] = suppressedRefusal(ref.email, hit.reason)
   })
 }
+
+/** An account that writes to those who are suppressed has them looked up for a while, and others do not wait for it. */
+const doubtOf = ({ caller }: Outgoing) => `suppressed ${caller.accountId}`
+
+/** Asked for by the person, it may go to one that is suppressed. */
+const isLikelyFree = ({ doubts }: Db, outgoing: Outgoing) =>
+  outgoing.isRecipientChecked || !(outgoing.track.asked || doubts.has(doubtOf(outgoing)))
 
 /** Senders are blocked for transactional mail alone. */
 export function refOf({ caller, recipient, from, stream }: Outgoing): SuppressionRef {
