@@ -166,28 +166,41 @@ async function refuseUnproven(db: Db, results: (Queued | Refusal)[]): Promise<vo
 async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<void> {
   const queued = results.filter((result): result is Queued => !(result instanceof Refusal))
   if (queued.length === 0) return
-  const refs = queued.map(({ outgoing }) => refOf(outgoing))
-  if (db.optimistic && queued.every(({ outgoing }) => isLikelyFree(db, outgoing)))
-    return assumeNotSuppressed(db, refs)
-  const found = new Map((await findSuppressed(db, refs)).map((one) => [nameOfFound(one), one]))
+  const outgoing = queued.map((one) => one.outgoing)
+  if (assumesFree(db, outgoing)) return assumeNotSuppressed(db, outgoing.map(refOf))
+  const found = await findSuppressedOf(db, outgoing)
   results.forEach((result, i) => {
     if (result instanceof Refusal) return
     const ref = refOf(result.outgoing)
     const hit = found.get(nameOfRef(ref))
-    if (!hit) return
-    db.doubts.add(doubtOf(result.outgoing))
-    if (result.outgoing.track.asked && hit.reason === 'unsubscribe') return
+    if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe')) return
     if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
     else results[i] = suppressedRefusal(ref.email, hit.reason)
   })
 }
 
-/** An account that writes to those who are suppressed has them looked up for a while, and others do not wait for it. */
-const doubtOf = ({ caller }: Outgoing) => `suppressed ${caller.accountId}`
+const doubtOf = (accountId: string) => `suppressed ${accountId}`
 
-/** Asked for by the person, it may go to one that is suppressed. */
-const isLikelyFree = ({ doubts }: Db, outgoing: Outgoing) =>
-  outgoing.isRecipientChecked || !(outgoing.track.asked || doubts.has(doubtOf(outgoing)))
+/**
+ * Whether these may be written on the assumption that nobody is suppressed: not where that was not so of an account a
+ * moment ago, nor where the person has asked for a message, which goes to some of those that are.
+ */
+export function assumesFree({ optimistic, doubts }: Db, outgoing: Outgoing[]): boolean {
+  const isLikelyFree = ({ caller, track, isRecipientChecked }: Outgoing) =>
+    isRecipientChecked || !(track.asked || doubts.has(doubtOf(caller.accountId)))
+  return optimistic && outgoing.every(isLikelyFree)
+}
+
+/** By the names of their references. */
+export async function findSuppressedOf(
+  db: Db,
+  outgoing: Outgoing[],
+): Promise<Map<string, { reason: string }>> {
+  if (outgoing.length === 0) return new Map()
+  const found = await findSuppressed(db, outgoing.map(refOf))
+  for (const { account_id } of found) db.doubts.add(doubtOf(account_id))
+  return new Map(found.map((one) => [nameOfFound(one), one]))
+}
 
 /** Senders are blocked for transactional mail alone. */
 export function refOf({ caller, recipient, from, stream }: Outgoing): SuppressionRef {

@@ -1,11 +1,13 @@
 // A call is accepted as a whole or refused as a whole, also where it is many messages.
 import type { Ctx } from '../../../kernel/ctx.ts'
-import type { Db } from '../../../kernel/db.ts'
+import { assumptionFailed, type Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
 import { insertEvents } from '../../messages/event-queries.ts'
 import {
+  assumesFree,
+  findSuppressedOf,
   type Outgoing,
   type Queued,
   queueMessages,
@@ -13,35 +15,35 @@ import {
   suppressedRefusal,
 } from '../../messages/queue-messages.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
-import { findSuppressed, nameOfFound, nameOfRef } from '../../suppressions/queries.ts'
+import { nameOfRef } from '../../suppressions/queries.ts'
 import type { Plan } from './plan-send.ts'
 
-type Reasons = Map<string, string>
+type Reasons = Map<string, { reason: string }>
 
 /** For each plan the refusal, or nothing when it is queued. */
 export async function queuePlans(db: Db, plans: Plan[]): Promise<(Refusal | undefined)[]> {
-  const reasons = await suppressionsOf(db, plans)
+  const copies = plans.flatMap(copiesOf)
+  const isAssumed = assumesFree(db, copies)
+  const reasons: Reasons = isAssumed ? new Map() : await findSuppressedOf(db, copies)
   const refused = await Promise.all(plans.map((plan) => refusalOfSuppressed(plan, reasons)))
   const outgoing = plans.filter((_, i) => !refused[i]).flatMap(copiesOf)
   const queued = await queueMessages(db, outgoing, plans.length === 1 ? 'together' : 'singly')
+  // Doubts may have come up meanwhile: plans are then refused as a whole by what is known before.
+  if (isAssumed && queued.some(isSuppressed)) throw assumptionFailed()
   await recordBlocked(db, queued, reasons)
   const results = new Map(outgoing.map((one, i) => [one, queued[i]]))
   return plans.map((plan, i) => refused[i] ?? refusalOf(plan, results))
 }
 
+const isSuppressed = (one: Queued | Refusal) =>
+  one instanceof Refusal ? one.code === recipientSuppressed.declaration.code : one.status === 'suppressed'
+
 function copiesOf({ versions }: Plan): Outgoing[] {
   return versions.flatMap(({ copies, isSandbox }) => (isSandbox ? [] : copies))
 }
 
-async function suppressionsOf(db: Db, plans: Plan[]): Promise<Reasons> {
-  const refs = plans.flatMap(copiesOf).map(refOf)
-  if (refs.length === 0) return new Map()
-  const found = await findSuppressed(db, refs)
-  return new Map(found.map((one) => [nameOfFound(one), one.reason]))
-}
-
 async function refusalOfSuppressed(plan: Plan, reasons: Reasons): Promise<Refusal | undefined> {
-  const hits = copiesOf(plan).map((copy) => reasons.get(nameOfRef(refOf(copy))))
+  const hits = copiesOf(plan).map((copy) => reasons.get(nameOfRef(refOf(copy)))?.reason)
   if (hits.includes(undefined) || (await isCompatible(plan.ctx))) return undefined
   const [first] = copiesOf(plan)
   if (hits.length === 1 && first) return suppressedRefusal(first.recipient.email, hits[0] ?? '')
@@ -56,7 +58,9 @@ async function recordBlocked(db: Db, queued: (Queued | Refusal)[], reasons: Reas
   const events = queued.flatMap((one) => {
     if (one instanceof Refusal || one.status !== 'suppressed') return []
     const { caller, now } = one.outgoing
-    const data = JSON.stringify({ reason: reasons.get(nameOfRef(refOf(one.outgoing))) ?? 'suppressed' })
+    const data = JSON.stringify({
+      reason: reasons.get(nameOfRef(refOf(one.outgoing)))?.reason ?? 'suppressed',
+    })
     return {
       id: newUuid(),
       accountId: caller.accountId,
