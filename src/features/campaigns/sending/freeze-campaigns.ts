@@ -15,6 +15,7 @@ import {
   markFrozen,
   takeFreezing,
 } from './freeze-queries.ts'
+import { giveBackReserved } from './reserve-sending.ts'
 import { spendCampaign } from './spend-campaign.ts'
 import { tellInterrupted } from './tell-interrupted.ts'
 
@@ -68,6 +69,7 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   const gone = Math.max(0, (campaign.total ?? 0) - total)
   if (gone > 0) await countGone(tx, campaign, gone, now)
   await markFrozen(tx, campaign, { total: total + gone, at: now })
+  await giveBackReserved(tx, ref)
   if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting - dropped.waiting, now)
 }
 
