@@ -9,6 +9,7 @@ import type { CampaignRow } from './campaign-row.ts'
 import { keepTotal, type Move, moveCampaign } from './queries.ts'
 import { countRecipients } from './recipients-queries.ts'
 import { countIn, lockWaiting } from './sending/campaign-queries.ts'
+import { giveBackReserved, reserveSending } from './sending/reserve-sending.ts'
 import { tellGoesOn } from './sending/tell-interrupted.ts'
 import {
   countSendable,
@@ -65,12 +66,14 @@ async function refuseUncountable(ctx: Ctx, campaign: CampaignRow): Promise<void>
   const ref = { account_id: accountId, id: campaign.id }
   const sending = await lockWaiting(ctx.db, ref)
   if (!sending || sending.spent_at !== null || sending.mode !== mode) return
-  const countAll = async () =>
-    campaign.frozen_at === null
-      ? countSendable(ctx, campaign)
-      : (await countIn(ctx.db, ref, ['queued', 'held'])).count
-  if (sending.started_at === null) await refuseBeyondLimits(ctx, countAll)
-  else await refuseWithoutRoom(ctx, await countAll())
+  if (sending.started_at === null) return refuseBeyondLimits(ctx, () => countSendable(ctx, campaign))
+  if (campaign.frozen_at !== null)
+    return refuseWithoutRoom(ctx, (await countIn(ctx.db, ref, ['queued', 'held'])).count)
+  // What was taken at the start may not be given back yet.
+  await giveBackReserved(ctx.db, ref)
+  const count = await countSendable(ctx, campaign)
+  await refuseWithoutRoom(ctx, count)
+  await reserveSending(ctx, campaign.id, count)
 }
 
 const mover = ({ caller: { keyId, mode }, now }: Ctx) => ({ keyId, mode, at: now })

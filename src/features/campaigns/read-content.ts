@@ -74,6 +74,10 @@ export async function refuseBadTemplates(fields: CampaignFields): Promise<void> 
   const pieces = { header: headerSource(extras.header), footer: footerSource(extras.footer) }
   for (const [param, source] of Object.entries(pieces)) await refuseHiddenFooter(source, param)
   if (fields.html !== '') await refuseHiddenFooter(htmlSource(fields, []), 'htmlContent')
+  // Who sends it and from where is to be seen even where the content shows a way out by itself.
+  const above = { ...fields, extras: { ...extras, footer: undefined } }
+  if (fields.html !== '' && pieces.footer !== '')
+    await refuseHiddenFooter(htmlSource(above, []), 'htmlContent', [])
 }
 
 /** What must be there before anything is sent. */

@@ -118,7 +118,7 @@ export function recipientRows(accountId: string, recipients: ResolvedRecipients,
 }
 
 // Asked once: most accounts have erased nobody, and need not hash every address.
-const hasErased = (accountId: string) => sql`
+export const hasErased = (accountId: string) => sql`
   (select exists (select 1 from suppressions e where e.account_id = ${accountId} and e.email like 'erased:%'))`
 
 function brought(accountId: string, { listIds, segments }: ResolvedRecipients, joinedBy?: Date): Sql {

@@ -15,6 +15,7 @@ import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
 import { countRecipients, type RecipientCounts } from './recipients-queries.ts'
 import { marketingUnsupported } from './refusals.ts'
 import { listsHint, refuseUnknownRecipients } from './refuse-unknown.ts'
+import { reserveSending } from './sending/reserve-sending.ts'
 
 /** The present status is named, so that the caller knows what it can do instead. */
 export const wrongState = (status: Status, what: string) =>
@@ -95,11 +96,12 @@ export async function sendNow(ctx: Ctx, campaign: CampaignRow, isConfirmed: bool
 export async function start(
   ctx: Ctx,
   { id, status }: CampaignRow,
-  { total }: RecipientCounts,
+  { total, sendable }: RecipientCounts,
 ): Promise<void> {
   const { accountId, keyId, mode } = ctx.caller
   if ((await startCampaign(ctx.db, { accountId, id }, { keyId, mode, at: ctx.now, total })) === 0)
     throw wrongState(status, 'sent')
+  await reserveSending(ctx, id, sendable)
 }
 
 export async function scheduleAt(ctx: Ctx, campaign: CampaignRow, asked: string | undefined): Promise<void> {

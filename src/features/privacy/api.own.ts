@@ -10,7 +10,13 @@ import { sources } from './sources.ts'
 const area = 'Data-subject rights' as const
 const Rows = Type.Array(Type.Object({}))
 const person = {
-  email: Type.Optional(Type.String({ maxLength: 320 })),
+  email: Type.Optional(
+    Type.String({
+      maxLength: 320,
+      description:
+        'One that a contact has left stands for that contact with all it has by now, unless another has it since',
+    }),
+  ),
   phone: Type.Optional(Type.String({ maxLength: 40, description: 'Of a person without an address' })),
   ext_id: Type.Optional(
     Type.String({ maxLength: 255, description: 'The customer’s own identifier of a contact' }),

@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
 import { json, maybe, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { contactOf } from '../contacts/contacts/address-queries.ts'
 import { type ContactRef, isRef } from '../contacts/contacts/queries.ts'
 import { namesOf } from './erase-queries.ts'
 import type { Person } from './person.ts'
@@ -117,10 +118,12 @@ type Found = { id: string; email: string | null; sms: string | null; ext_id: str
 
 const Contact = row<Found>({ id: text, email: maybe(text), sms: maybe(text), ext_id: maybe(text) })
 
+/** By an address also the contact that was the last to leave it, as long as it is not another's by now. */
 export async function findContact(db: Db, { accountId, ref }: Ref) {
+  const isAsked = 'email' in ref ? sql`c.id = ${contactOf({ accountId, email: ref.email })}` : isRef(ref)
   const found = await db.maybe(
     Contact,
-    sql`select c.id, c.email, c.sms, c.ext_id from contacts c where c.account_id = ${accountId} and ${isRef(ref)}`,
+    sql`select c.id, c.email, c.sms, c.ext_id from contacts c where c.account_id = ${accountId} and ${isAsked}`,
   )
   return found ?? { id: null, email: null, sms: null, ext_id: null }
 }

@@ -1,7 +1,7 @@
 // What delivery asks of campaigns: the message of one recipient, as long as the campaign is being sent.
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
-import { type Calculator, calculatorOf } from '../../contacts/attributes/calculate.ts'
+import { type Calculator, readerOf } from '../../contacts/attributes/calculate.ts'
 import { attributeNames } from '../../contacts/attributes/names.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import type { AttachmentRow, DueRow } from '../../messages/delivery-queries.ts'
@@ -35,7 +35,7 @@ export type MailNeeds = { db: Db; now: () => Date; unsubscribeKeys: FindUnsubscr
 type Running = {
   compiled: CompiledCampaign
   sheets: CampaignSheets | undefined
-  calculate: Calculator
+  read: Calculator
   modifiedAt: number
 }
 type Known = { askedAt: number; running: Promise<Running | undefined> }
@@ -101,8 +101,8 @@ async function find(
   if (last?.modifiedAt === modifiedAt) return last
   const names = await attributeNames(db, ref.account_id)
   const compiled = compileWithText(await findContent(db, ref), names)
-  const calculate = await calculatorOf(db, ref.account_id, now())
-  return { compiled, sheets: campaignSheets(compiled), calculate, modifiedAt }
+  const read = await readerOf(db, ref.account_id, now())
+  return { compiled, sheets: campaignSheets(compiled), read, modifiedAt }
 }
 
 /** The sender was the account's when the send began; where it is no more, nothing further goes out in its name. */
@@ -123,14 +123,14 @@ function stop(db: Db, ref: Ref, reason: string): Promise<void> {
 
 async function write(
   { now, unsubscribeKeys, baseUrl }: MailNeeds,
-  { compiled, sheets, calculate }: Running,
+  { compiled, sheets, read }: Running,
   due: DueRow,
 ): Promise<Written> {
   const { account_id, id, recipient, campaign_id, list_id, attributes } = due
   const of = { accountId: account_id, campaignId: campaign_id ?? '', email: recipient, messageId: id }
   const reader = {
     email: recipient,
-    attributes: attributes ? calculate(attributes, now()) : {},
+    attributes: attributes ? read(attributes, now()) : {},
     links: campaignLinks({ keys: await unsubscribeKeys(), baseUrl }, of, compiled.readsMirror),
     now: now(),
     listId: list_id,

@@ -3,16 +3,19 @@ import type { Db } from '../../../kernel/db.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { countBelievedEmpty } from '../../contacts/believed-empty-queries.ts'
+import { holdForExport } from '../../contacts/export/queries.ts'
 import { type ResolvedRecipients, resolveRecipients } from '../recipients-queries.ts'
 import { forgetTotal, lockWaiting, type Ref, suspend } from './campaign-queries.ts'
 import {
   countGone,
+  dropErased,
   findUnfrozen,
   insertRecipients,
   listUnfrozen,
   markFrozen,
   takeFreezing,
 } from './freeze-queries.ts'
+import { giveBackReserved } from './reserve-sending.ts'
 import { spendCampaign } from './spend-campaign.ts'
 import { tellInterrupted } from './tell-interrupted.ts'
 
@@ -60,10 +63,14 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   // It was paused and changed meanwhile: what was made is not what is asked for any more.
   if (!current || current.modified_at.getTime() !== campaign.modified_at.getTime())
     throw new Error('the campaign was changed while its recipients were frozen')
+  // From here on whoever erases somebody waits, and finds what is written down.
+  await holdForExport(tx, ref.account_id)
+  const dropped = await dropErased(tx, ref)
   const gone = Math.max(0, (campaign.total ?? 0) - total)
   if (gone > 0) await countGone(tx, campaign, gone, now)
   await markFrozen(tx, campaign, { total: total + gone, at: now })
-  if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting, now)
+  await giveBackReserved(tx, ref)
+  if (current.in_force === 'in_process') await spendCampaign(tx, current, waiting - dropped.waiting, now)
 }
 
 async function interrupt(tx: Db, ref: Ref, reason: string, now: Date): Promise<void> {

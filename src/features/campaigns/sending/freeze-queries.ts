@@ -4,7 +4,7 @@ import { bool, int, json, maybe, row, text, time } from '../../../kernel/row.ts'
 import { type Sql, sql } from '../../../kernel/sql.ts'
 import { blockedDomain } from '../../suppressions/queries.ts'
 import type { AbTest } from '../campaign-row.ts'
-import { type Recipients, type ResolvedRecipients, recipientRows } from '../recipients-queries.ts'
+import { hasErased, type Recipients, type ResolvedRecipients, recipientRows } from '../recipients-queries.ts'
 import { Ref } from './campaign-queries.ts'
 import { lacksFile } from './file-queries.ts'
 
@@ -150,6 +150,37 @@ function countingOf({ account_id, id }: Ref, at: Date): Sql {
              'status.' || status, count(*)
         from listed
        group by status`
+}
+
+const Dropped = row<{ waiting: number }>({ waiting: int })
+
+/**
+ * Who was erased after the recipients were read was not written down yet, and so not erased with the rest. The counts
+ * keep them as other erased people; gives how many of them were still to be written to.
+ */
+export function dropErased(db: Db, { account_id, id }: Ref) {
+  return db.one(
+    Dropped,
+    sql`
+    with erased as materialized (
+      select m.id, m.status
+        from messages m
+       where m.account_id = ${account_id}
+         and m.campaign_id = ${id}
+         and case when ${hasErased(account_id)}
+                  then not exists (select 1
+                                     from contacts c
+                                    where c.account_id = ${account_id} and c.email = m.recipient)
+                       and exists (select 1
+                                     from suppressions s
+                                    where s.account_id = ${account_id}
+                                      and s.email = erased_name(m.recipient,
+                                                                (select address_key from installation)))
+                  else false
+             end),
+    dropped as (delete from messages where account_id = ${account_id} and id in (select id from erased))
+    select count(*) filter (where status = 'queued' or status = 'held')::int as waiting from erased`,
+  )
 }
 
 /** Who went between the start and now stays in the total, and like an erased person in no list. */

@@ -8,6 +8,7 @@ import { fetchFiles } from './fetch-file.ts'
 import { decideTests, finishCampaigns } from './finish-campaigns.ts'
 import { followCampaigns } from './follow-campaigns.ts'
 import { freezeCampaigns } from './freeze-campaigns.ts'
+import { giveBackIdle } from './reserve-sending.ts'
 
 type Needs = { log: Log; now: () => Date; wake: () => void; fetchAttachment?: FetchAttachment }
 
@@ -20,6 +21,7 @@ export const campaignJobs = ({ log, now, wake, fetchAttachment }: Needs): Job[] 
     run: async (db, at) => {
       await startDue(db, at)
       await finishCampaigns(db, at)
+      await giveBackIdle(db)
     },
   },
   { name: 'campaigns.attach', ...eachSecond, run: (db, at) => fetchFiles({ db, fetchAttachment }, at) },

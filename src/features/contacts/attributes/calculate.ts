@@ -1,4 +1,5 @@
-// What calculated and global attributes come to. A formula that cannot be computed any more gives nothing.
+// What calculated and global attributes come to, and what templates read of all of them. A formula that cannot be
+// computed any more gives nothing.
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../kernel/db.ts'
 import { type Formula, FormulaFault, readFormula, readGlobalFormula } from './formula.ts'
@@ -11,7 +12,38 @@ type Values = Record<string, Value>
 export type Calculator = (values: Values, at?: Date) => Values
 
 export async function calculatorOf(db: Db, accountId: string, now: Date): Promise<Calculator> {
+  return calculatorFrom(await listAttributes(db, accountId), now)
+}
+
+/** As templates read them: with what is calculated, and categories by their labels. */
+export async function readerOf(db: Db, accountId: string, now: Date): Promise<Calculator> {
   const attributes = await listAttributes(db, accountId)
+  const [calculate, label] = [calculatorFrom(attributes, now), labellerFrom(attributes)]
+  return (values, at) => label(calculate(values, at))
+}
+
+/** Puts labels in place of the numbers that categories are kept by. */
+export async function labellerOf(db: Db, accountId: string): Promise<Labeller> {
+  return labellerFrom(await listAttributes(db, accountId))
+}
+
+type Labeller = (values: Values) => Values
+
+function labellerFrom(attributes: AttributeRow[]): Labeller {
+  const labels = attributes.flatMap(({ name, type, enumeration }): [string, Map<Value, string>][] =>
+    type === 'category' ? [[name, new Map(enumeration?.map(({ value, label }) => [value, label]))]] : [],
+  )
+  if (labels.length === 0) return (values) => values
+  return (values) => {
+    const known = labels.flatMap(([name, of]) => {
+      const label = Object.hasOwn(values, name) && of.get(values[name] as Value)
+      return typeof label === 'string' ? [[name, label]] : []
+    })
+    return { ...values, ...Object.fromEntries(known) }
+  }
+}
+
+function calculatorFrom(attributes: AttributeRow[], now: Date): Calculator {
   const formulas = attributes.flatMap((one): [string, Formula][] => {
     const formula = one.category === 'calculated' ? readOrNothing(one, attributes, readFormula) : undefined
     return formula ? [[one.name, formula]] : []

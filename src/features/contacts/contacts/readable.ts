@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/db.ts'
-import { calculatorOf } from '../attributes/calculate.ts'
+import { readerOf } from '../attributes/calculate.ts'
 import type { ContactRow } from './row-queries.ts'
 
 type At = { accountId: string; now: Date }
@@ -10,6 +10,6 @@ export async function readableOf(
   { accountId, now }: At,
   { attributes, sms }: Pick<ContactRow, 'attributes' | 'sms'>,
 ): Promise<Record<string, unknown>> {
-  const calculate = await calculatorOf(db, accountId, now)
-  return { ...calculate(attributes), SMS: sms ?? undefined }
+  const read = await readerOf(db, accountId, now)
+  return { ...read(attributes), SMS: sms ?? undefined }
 }

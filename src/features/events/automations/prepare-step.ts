@@ -25,7 +25,7 @@ export type StepNeeds = {
   keyOf: (id: string) => Promise<UsedKey>
   settingsOf: (accountId: string) => Promise<Settings>
   templateOf: (accountId: string, id: number) => Promise<UsedTemplate | undefined>
-  calculatorOf: (accountId: string) => Promise<Calculator>
+  readerOf: (accountId: string) => Promise<Calculator>
   files: StepFiles
 }
 
@@ -36,7 +36,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
   const template = await templateFor(needs, run, step)
   const from = await senderFor(needs, run, step.from ?? template?.sender)
   const links = linksFor(needs, { accountId: run.account_id, email: recipient.email, messageId: id })
-  const { subject, html } = await contentFor(await calculated(needs, run), step, template, links)
+  const { subject, html } = await contentFor(await readable(needs, run), step, template, links)
   return {
     id,
     caller: await callerFor(needs, run),
@@ -136,9 +136,9 @@ function headersFor(run: DueRun, from: Address, { unsubscribe_url }: Links): [st
   ]
 }
 
-async function calculated({ now, calculatorOf }: StepNeeds, run: DueRun): Promise<DueRun> {
-  const calculate = await calculatorOf(run.account_id)
-  return { ...run, attributes: run.attributes && calculate(run.attributes, now) }
+async function readable({ now, readerOf }: StepNeeds, run: DueRun): Promise<DueRun> {
+  const read = await readerOf(run.account_id)
+  return { ...run, attributes: run.attributes && read(run.attributes, now) }
 }
 
 async function contentFor(run: DueRun, step: Step, template: UsedTemplate | undefined, links: Links) {

@@ -64,8 +64,11 @@ describe('a run', () => {
     const { accountId, key } = await app.makeAccount()
     await api('POST', '/v3/contacts/attributes/normal/POINTS', key, { type: 'float' })
     await api('POST', '/v3/contacts/attributes/calculated/TWICE', key, { value: 'POINTS*2' })
+    const enumeration = [{ value: 2, label: 'Gold' }]
+    await api('POST', '/v3/contacts/attributes/category/TIER', key, { type: 'category', enumeration })
     const html =
-      '<body><p>{{ contact.FIRSTNAME }} {{ contact.TWICE }} {{ event.plan.name }} <b>{{ event.note }}</b></p></body>'
+      '<body><p>{{ contact.FIRSTNAME }} {{ contact.TIER }} {{ contact.TWICE }} {{ event.plan.name }} ' +
+      '<b>{{ event.note }}</b></p></body>'
     const own = '<a href="{{ unsubscribe_url }}">bye</a> {{ preferences_url }} {{ mirror }}'
     const id = await declare(
       key,
@@ -73,7 +76,7 @@ describe('a run', () => {
     )
     await api('POST', '/v3/contacts', key, {
       email: 'anna@example.com',
-      attributes: { FIRSTNAME: 'Anna', POINTS: 7 },
+      attributes: { FIRSTNAME: 'Anna', POINTS: 7, TIER: 2 },
     })
     await happened(key, 'a', 'anna@example.com', { plan: { name: 'Pro' }, note: '<i>' })
     await pass(0)
@@ -83,7 +86,7 @@ describe('a run', () => {
     assert.ok(first && second)
     assert.match(
       first.parts.html,
-      /<p>Anna 14 Pro <b>&lt;i&gt;<\/b><\/p><p [^>]*><a href="http:\/\/test\/u\/[^"]+">Unsub/,
+      /<p>Anna Gold 14 Pro <b>&lt;i&gt;<\/b><\/p><p [^>]*><a href="http:\/\/test\/u\/[^"]+">Unsub/,
     )
     assert.equal(second.parts.html.match(/\/u\//g)?.length, 1)
     assert.match(second.parts.html, /http:\/\/test\/preferences\/v2\./)

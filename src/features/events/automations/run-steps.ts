@@ -5,7 +5,7 @@ import type { Log } from '../../../kernel/log.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { isDatabaseDown } from '../../../kernel/refusals.ts'
 import { readSettingsOf } from '../../accounts/settings/settings.ts'
-import { calculatorOf } from '../../contacts/attributes/calculate.ts'
+import { readerOf } from '../../contacts/attributes/calculate.ts'
 import { languageOf } from '../../contacts/unsubscribe/leave-words.ts'
 import type { FindUnsubscribeKeys } from '../../contacts/unsubscribe/tokens.ts'
 import { type Outgoing, queueMessages } from '../../messages/queue-messages.ts'
@@ -91,7 +91,7 @@ function readers(db: Db, now: Date): Omit<StepNeeds, 'now' | 'baseUrl' | 'unsubs
     return asked
   }
   return {
-    calculatorOf: (accountId) => once(`formulas ${accountId}`, () => calculatorOf(db, accountId, now)),
+    readerOf: (accountId) => once(`attributes ${accountId}`, () => readerOf(db, accountId, now)),
     keyOf: (id) => once(`key ${id}`, () => keyOf(db, id)),
     settingsOf: (accountId) => once(`settings ${accountId}`, () => readSettingsOf(db, accountId)),
     templateOf: (accountId, id) =>

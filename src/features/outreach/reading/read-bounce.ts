@@ -5,6 +5,7 @@ import { fold, oneOf } from './fold.ts'
 import type { IncomingMail } from './parse-mail.ts'
 import { blocksOf, type Reported, reportedBy } from './returned.ts'
 
+/** What a report says of one recipient. */
 export type Bounce = Reported & {
   /** Only a message that failed for good is a bounce; one that is late may still arrive. */
   isFailed: boolean
@@ -19,26 +20,28 @@ export type Bounce = Reported & {
   words: string
 }
 
-export function readBounce(mail: IncomingMail): Bounce | undefined {
+/** One for each recipient; of a message that several addresses were made of, each may have met with something else. */
+export function readBounces(mail: IncomingMail): Bounce[] {
   const report = mail.parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type))
   return report ? fromReport(mail, report.content) : fromWords(mail)
 }
 
-function fromReport(mail: IncomingMail, report: string): Bounce | undefined {
-  const blocks = blocksOf(report).filter((block) => block.has('final-recipient') || block.has('action'))
-  const actionOf = (block: Map<string, string>) => block.get('action')?.toLowerCase() ?? ''
-  const block = blocks.find((each) => actionOf(each).startsWith('failed')) ?? blocks[0]
-  if (!block) return undefined
+function fromReport(mail: IncomingMail, report: string): Bounce[] {
+  const about = reportedBy(mail)
+  return blocksOf(report)
+    .filter((block) => block.has('final-recipient') || block.has('action'))
+    .map((block) => ({ ...fromBlock(block), ...about, words: '' }))
+}
+
+function fromBlock(block: Map<string, string>): Omit<Bounce, keyof Reported | 'words'> {
   const diagnostic = (block.get('diagnostic-code') ?? '').replace(/^\s*(smtp|x-[\w-]+)\s*;\s*/i, '')
   return {
-    isFailed: actionOf(block).startsWith('failed'),
+    isFailed: /^failed/i.test(block.get('action') ?? ''),
     recipients: ['original-recipient', 'final-recipient'].flatMap((name) => addressOf(block.get(name))),
     ended: addressOf(block.get('final-recipient'))[0] ?? null,
     status: /[245]\.\d{1,3}\.\d{1,3}/.exec(block.get('status') ?? '')?.[0] ?? null,
     smtpCode: codeIn(diagnostic),
     diagnostic: diagnostic.slice(0, 1_000),
-    ...reportedBy(mail),
-    words: '',
   }
 }
 
@@ -67,13 +70,13 @@ export function mayBeReport(mail: IncomingMail): boolean {
 }
 
 /** A hint only: it has to name a message of ours, its recipient and a code to count. */
-function fromWords(mail: IncomingMail): Bounce | undefined {
+function fromWords(mail: IncomingMail): Bounce[] {
   const isOfServer = isDaemon(mail) || mail.headers.get('return-path') === '<>'
-  if (!isOfServer || !subjects.test(fold(mail.subject))) return undefined
+  if (!isOfServer || !subjects.test(fold(mail.subject))) return []
   const words = [mail.text, ...mail.parts.map(({ content }) => content)].join('\n')
   const line = words.split('\n').find((each) => codeIn(each) !== null || statusIn(each) !== null) ?? ''
   const [status, smtpCode] = [statusIn(line), codeIn(line)]
-  return {
+  const one = {
     isFailed: (status !== null || smtpCode !== null) && !lateWords.test(mail.subject + words.slice(0, 2_000)),
     recipients: [],
     ended: null,
@@ -83,6 +86,7 @@ function fromWords(mail: IncomingMail): Bounce | undefined {
     ...reportedBy(mail, words),
     words: words.slice(0, 50_000).toLowerCase(),
   }
+  return [one]
 }
 
 const statusIn = (text: string) => /(?:^|[^\d.])([45]\.\d{1,3}\.\d{1,3})(?![\d.])/.exec(text)?.[1] ?? null

@@ -107,7 +107,8 @@ describe('a report', () => {
     assert.ok(mail)
     const reading = readMessage(mail, receivedAt)
     assert.ok(reading.kind === 'bounce')
-    return reading.bounce
+    assert.equal(reading.bounces.length, 1)
+    return reading.bounces[0] as (typeof reading.bounces)[number]
   }
 
   test('of failure names the recipient, the status and the message', async () => {

@@ -3,13 +3,13 @@ import { isAutomatic } from './automatic.ts'
 import { absenceIn, classifyText, hasLeft, saysToHaveLeft, type Verdict } from './classify.ts'
 import { newText } from './new-text.ts'
 import type { IncomingMail } from './parse-mail.ts'
-import { type Bounce, readBounce } from './read-bounce.ts'
+import { type Bounce, readBounces } from './read-bounce.ts'
 import { type Complaint, readComplaint } from './read-complaint.ts'
 import { returnDate } from './return-date.ts'
 
 export type Reading =
   | { kind: 'complaint'; complaint: Complaint }
-  | { kind: 'bounce'; bounce: Bounce }
+  | { kind: 'bounce'; bounces: Bounce[] }
   | {
       kind: 'automatic'
       verdict: Verdict
@@ -23,8 +23,8 @@ export type Reading =
 export function readMessage(mail: IncomingMail, receivedAt: Date): Reading {
   const complaint = readComplaint(mail)
   if (complaint) return { kind: 'complaint', complaint }
-  const bounce = readBounce(mail)
-  if (bounce) return { kind: 'bounce', bounce }
+  const bounces = readBounces(mail)
+  if (bounces.length > 0) return { kind: 'bounce', bounces }
   const [text, automatic] = [newText(mail), isAutomatic(mail)]
   const absence = absenceIn(text, mail.subject, automatic)
   if (automatic || absence > 0) return fromMachine(mail, { text, absence, receivedAt })

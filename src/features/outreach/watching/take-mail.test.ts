@@ -112,6 +112,38 @@ test('who is behind an address may be dead without it; the same name within a co
   for (const one of written) assert.equal((await outreach.enrolment(one)).state, 'stopped')
 })
 
+test('a report about several is judged by what it says of whom we wrote to', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const written = async () => outreach.writeTo(mailbox)
+  const [dead, blocked, arrived, spread, others] = [
+    await written(),
+    await written(),
+    await written(),
+    await written(),
+    await written(),
+  ]
+  const elsewhere = { recipient: 'member@elsewhere.example' }
+  const policy = { status: '5.7.1', diagnostic: '550 5.7.1 blocked by policy' }
+  const of = ({ email, messageId }: Written) => ({ recipient: email, original: messageId })
+  await takeRaw(mailbox, report({ ...of(dead), before: [{ ...elsewhere, ...policy }] }))
+  await takeRaw(mailbox, report({ ...of(blocked), ...policy, before: [elsewhere] }))
+  await takeRaw(mailbox, report({ ...of(arrived), action: 'relayed', status: '2.0.0', before: [elsewhere] }))
+  const behind = { ...elsewhere, originalRecipient: spread.email }
+  await takeRaw(mailbox, report({ ...of(spread), originalRecipient: spread.email, before: [behind] }))
+  await takeRaw(
+    mailbox,
+    report({ ...of(others), ...elsewhere, before: [{ recipient: 'x@elsewhere.example' }] }),
+  )
+  const all = [dead, blocked, arrived, spread, others]
+  const reasons = await Promise.all(all.map(({ email }) => outreach.suppressed(app.accountId, email)))
+  assert.deepEqual(reasons, ['hard_bounce', undefined, undefined, 'hard_bounce', undefined])
+  const states = await Promise.all(all.map(async (one) => (await outreach.enrolment(one)).state))
+  assert.deepEqual(states, ['stopped', 'stopped', 'active', 'stopped', 'stopped'])
+  const { body } = await app.call('GET', `/api/v1/messages/${showId('msg', dead.ref)}`)
+  assert.equal(body.last_error.message, `550 5.1.1 <${dead.email}>: user unknown`)
+  assert.deepEqual([body.events.length, body.events[0].bounce_type], [1, 'hard'])
+})
+
 test('an answer counts though its sender cannot be read; what a server writes does not', async () => {
   const mailbox = await outreach.makeMailbox()
   const [odd, bare, served] = await Promise.all([1, 2, 3].map(() => outreach.writeTo(mailbox)))

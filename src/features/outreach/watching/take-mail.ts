@@ -15,7 +15,7 @@ export async function takeMail(db: Db, incoming: Incoming): Promise<boolean> {
   const { mail, receivedAt, mailboxEmail } = incoming
   const reading = readMessage(mail, receivedAt)
   if (reading.kind === 'complaint') return takeComplaint(db, incoming, reading.complaint)
-  if (reading.kind === 'bounce') return takeBounce(db, incoming, reading.bounce)
+  if (reading.kind === 'bounce') return takeBounce(db, incoming, reading.bounces)
   // A copy of what the owner wrote themselves.
   if (mail.from === mailboxEmail) return false
   const match = await matchThread(db, incoming, mail)

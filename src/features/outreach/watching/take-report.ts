@@ -15,11 +15,12 @@ import { type Incoming, replyOf } from './incoming.ts'
 // A report says about a person only what stands in its reason.
 const unsaid = { text: '', html: null }
 
-export async function takeBounce(db: Db, incoming: Incoming, bounce: Bounce): Promise<boolean> {
+export async function takeBounce(db: Db, incoming: Incoming, bounces: Bounce[]): Promise<boolean> {
   const { accountId, at } = incoming
-  if (!bounce.isFailed) return false
-  const message = await findReported(db, accountId, bounce)
-  if (!message || (bounce.recipients.length === 0 && !bounce.words.includes(message.recipient))) return false
+  const failed = bounces.find(({ isFailed }) => isFailed)
+  const message = failed && (await findReported(db, accountId, failed))
+  const bounce = message && failureOf(bounces, message.recipient)
+  if (!message || !bounce) return false
   const said = { smtpCode: bounce.smtpCode, enhancedCode: bounce.status, message: bounce.diagnostic }
   const verdict = classifyReply(said)
   const told = { classification: null, confidence: 1, reason: verdict.reason }
@@ -34,6 +35,14 @@ export async function takeBounce(db: Db, incoming: Incoming, bounce: Bounce): Pr
   })
   if (message.state !== 'bounced') await recordBounce(db, { accountId, mailboxId: message.mailbox_id }, at)
   return true
+}
+
+/** What became of whom we wrote to; where the report names others alone, what became of the first of them. */
+function failureOf(bounces: Bounce[], recipient: string): Bounce | undefined {
+  const named = bounces.filter(({ recipients, words }) => recipients.length > 0 || words.includes(recipient))
+  const ours = named.filter(({ recipients }) => recipients.length === 0 || recipients.includes(recipient))
+  const failed = (ours.length > 0 ? ours : named).filter(({ isFailed }) => isFailed)
+  return failed.find((one) => isAbout(one, recipient)) ?? failed[0]
 }
 
 /** A message that was forwarded, or sent on to several, fails elsewhere: whom we wrote to is not the dead one. */

@@ -8,6 +8,7 @@ import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { closed } from '../../../kernel/schema.ts'
 import { given, optional, optionalMap } from '../../../kernel/v3/lenient.ts'
 import { readUrl } from '../../../kernel/v3/url.ts'
+import { labellerOf } from '../../contacts/attributes/calculate.ts'
 import type { Value } from '../../contacts/attributes/values.ts'
 import { readBody } from '../../contacts/contacts/contact-body.ts'
 import { findContact } from '../../contacts/contacts/queries.ts'
@@ -120,9 +121,11 @@ async function readTemplateOf(ctx: Ctx, id: number | null | undefined): Promise<
 async function sendLink(ctx: Ctx, asked: Asked, template: UsedTemplate, link: string): Promise<void> {
   const { subject, html, sender } = template
   const { contact, ...links } = await contactScope(ctx, asked.email, [subject, html, sender.name])
+  const label = await labellerOf(ctx.db, ctx.caller.accountId)
+  const attributes = label(asked.attributes)
   const scope = {
-    params: { ...asked.attributes, DOIurl: link },
-    contact: { ...contact, ...asked.attributes, EMAIL: asked.email },
+    params: { ...attributes, DOIurl: link },
+    contact: { ...contact, ...attributes, EMAIL: asked.email },
     doubleoptin: link,
     ...links,
   }

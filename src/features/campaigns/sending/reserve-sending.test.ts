@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../kernel/sql.ts'
+import { addContact, app, base, call, create, db, shop, shown } from '../fixtures/campaigns.ts'
+import { jobsOf } from './fixtures/campaigns.ts'
+
+const run = jobsOf(db)
+
+/** Two campaigns, each to four people, of a key that may send to five a day. */
+async function capped() {
+  const { accountId, listId, key: full } = await shop(['anna', 'bob', 'cleo', 'dora'])
+  const { key } = await app.makeKey({ dailyCap: 5 }, accountId)
+  const recipients = { listIds: [listId] }
+  const ids = [await create(key, { recipients }), await create(key, { recipients })] as const
+  const post = (id: number, path: string) => call(key, 'POST', `${base}/${id}/${path}`, { confirm: true })
+  const used = async () => (await call(key, 'GET', '/api/v1/usage')).body.key.used_today
+  return { accountId, key, full, listId, ids, post, used }
+}
+
+test('of two campaigns started in one moment, the one that there is no room for is refused at once', async () => {
+  const { key, ids, post, used } = await capped()
+  const replies = await Promise.all(ids.map((id) => post(id, 'sendNow')))
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [204, 429])
+  const refused = ids[replies[0]?.status === 429 ? 0 : 1]
+  assert.equal((await shown(key, refused)).status, 'draft')
+  assert.equal(await used(), 4)
+  await run('freeze', 'follow', 'start')
+  assert.equal(await used(), 4)
+  const own = await call(key, 'POST', '/api/v1/campaigns/send', { campaign_id: refused, confirm: true })
+  assert.deepEqual([own.status, own.body.error.code], [429, 'daily_cap_reached'])
+})
+
+test('so is one that there is no room for in the month', async () => {
+  const { accountId, full, ids } = await capped()
+  await db.run(sql`
+    -- all accounts: the account itself
+    update accounts set monthly_quota = 5 where id = ${accountId}`)
+  const send = (id: number) => call(full, 'POST', `${base}/${id}/sendNow`, { confirm: true })
+  const statuses = (await Promise.all(ids.map(send))).map(({ status }) => status)
+  assert.deepEqual(statuses.sort(), [204, 429])
+})
+
+test('what a campaign is counted with at its start is put right when its recipients are written down', async () => {
+  const { key, listId, ids, post, used } = await capped()
+  assert.equal((await post(ids[0], 'sendNow')).status, 204)
+  await call(key, 'PUT', '/v3/contacts/bob@example.com', { emailBlacklisted: true })
+  await call(key, 'POST', `/v3/contacts/lists/${listId}/contacts/remove`, { emails: ['cleo@example.com'] })
+  await run('freeze')
+  assert.equal(await used(), 2)
+  await run('start', 'freeze', 'start')
+  assert.equal(await used(), 2)
+})
+
+for (const [what, paths] of [
+  ['cancelled', ['cancel']],
+  ['paused', ['pause']],
+  ['cancelled and deleted', ['cancel', '']],
+] as const)
+  test(`a campaign that is ${what} before its recipients are written down gives back, once`, async () => {
+    const { key, ids, post, used } = await capped()
+    const [id, other] = ids
+    assert.equal((await post(id, 'sendNow')).status, 204)
+    for (const path of paths) {
+      const reply = path === '' ? await call(key, 'DELETE', `${base}/${id}`) : await post(id, path)
+      assert.equal(reply.status, 204, reply.text)
+    }
+    await Promise.all([run('start'), run('start')])
+    await run('freeze', 'follow', 'start')
+    assert.equal(await used(), 0)
+    assert.equal((await post(other, 'sendNow')).status, 204)
+  })
+
+test('a campaign resumed at once is not in its own way; where another took its room it is refused', async () => {
+  const { accountId, key, listId, ids, post, used } = await capped()
+  const [id, other] = ids
+  for (const path of ['sendNow', 'pause', 'resume', 'pause'])
+    assert.equal((await post(id, path)).status, 204, path)
+  assert.equal(await used(), 4)
+  await addContact(key, listId, 'emil')
+  assert.equal((await post(id, 'resume')).status, 204)
+  assert.equal(await used(), 5)
+  assert.equal((await post(id, 'pause')).status, 204)
+  await run('start')
+  assert.equal((await post(other, 'sendNow')).status, 204)
+  assert.equal((await post(id, 'resume')).status, 429)
+  await run('freeze', 'follow', 'start')
+  assert.equal(await used(), 5)
+  assert.equal(await db.run(sql`select 1 from campaign_reservations where account_id = ${accountId}`), 0)
+})
