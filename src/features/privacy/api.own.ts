@@ -1,22 +1,26 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { refusalsOf } from '../../kernel/collect.ts'
 import { operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
 import { readAsked } from './person.ts'
-import { erasePerson, exportPerson } from './rights.ts'
+import { erasePerson, exportPerson, findMovedTo } from './rights.ts'
 import { sources } from './sources.ts'
 
 const area = 'Data-subject rights' as const
 const Rows = Type.Array(Type.Object({}))
-const person = {
-  email: Type.Optional(
-    Type.String({
-      maxLength: 320,
+const MovedTo = orNull(
+  closed(
+    { id: Type.Integer(), email: orNull(Type.String()) },
+    {
       description:
-        'One that a contact has left stands for that contact with all it has by now, unless another has it since',
-    }),
+        'The contact that had this address and has left it. It is not part of this: where it is the same person, ask ' +
+        'for its own address',
+    },
   ),
+)
+const person = {
+  email: Type.Optional(Type.String({ maxLength: 320 })),
   phone: Type.Optional(Type.String({ maxLength: 40, description: 'Of a person without an address' })),
   ext_id: Type.Optional(
     Type.String({ maxLength: 255, description: 'The customer’s own identifier of a contact' }),
@@ -35,6 +39,7 @@ export const exportContactOwn = operation({
   reply: closed({
     email: orNull(Type.String()),
     phone: orNull(Type.String()),
+    moved_to: MovedTo,
     former_addresses: Rows,
     exported_at: Time,
     contact: orNull(Type.Object({})),
@@ -79,14 +84,23 @@ export const eraseContactOwn = operation({
     Object.keys(person).some((name) => faulty.has(name)) ? [] : refusalsOf(() => readAsked(body)),
   // The line about the erasure itself must not bring back who it was.
   secret: ['email', 'phone', 'ext_id'],
-  reply: closed({ erased: Counts, suppressed: Type.Boolean() }),
+  reply: closed({ erased: Counts, suppressed: Type.Boolean(), moved_to: MovedTo }),
   refusals: [confirmationRequired, notFound],
 }).run(async (ctx, { body }) => {
   const asked = readAsked(body)
-  if (body.confirm !== true)
-    throw confirmationRequired({
-      param: 'confirm',
-      hint: 'contact.export shows what there is about the person.',
-    })
-  return { erased: await erasePerson(ctx, asked), suppressed: true }
+  const movedTo = await findMovedTo(ctx, asked)
+  if (body.confirm !== true) throw confirmationRequired({ param: 'confirm', hint: hintFor(movedTo) })
+  return { erased: await erasePerson(ctx, asked), suppressed: true, moved_to: movedTo }
 })
+
+type MovedTo = Static<typeof MovedTo>
+
+function hintFor(movedTo: MovedTo): string {
+  const shown = 'contact.export shows what there is about the person.'
+  if (!movedTo) return shown
+  const { id, email } = movedTo
+  const now = email
+    ? `contact ${id} had this address, has ${email} now and`
+    : `contact ${id} had this address and`
+  return `${shown} Only what hangs on the address goes: ${now} stays. Where it is the same person, erase that one too.`
+}

@@ -118,14 +118,27 @@ type Found = { id: string; email: string | null; sms: string | null; ext_id: str
 
 const Contact = row<Found>({ id: text, email: maybe(text), sms: maybe(text), ext_id: maybe(text) })
 
-/** By an address also the contact that was the last to leave it, as long as it is not another's by now. */
 export async function findContact(db: Db, { accountId, ref }: Ref) {
-  const isAsked = 'email' in ref ? sql`c.id = ${contactOf({ accountId, email: ref.email })}` : isRef(ref)
   const found = await db.maybe(
     Contact,
-    sql`select c.id, c.email, c.sms, c.ext_id from contacts c where c.account_id = ${accountId} and ${isAsked}`,
+    sql`select c.id, c.email, c.sms, c.ext_id from contacts c where c.account_id = ${accountId} and ${isRef(ref)}`,
   )
   return found ?? { id: null, email: null, sms: null, ext_id: null }
+}
+
+const Moved = row<{ id: string; email: string | null }>({ id: text, email: maybe(text) })
+
+/** The contact that was the last to leave the address, as long as nobody has it. */
+export function findMoved(db: Db, { accountId, email }: { accountId: string; email: string }) {
+  return db.maybe(
+    Moved,
+    sql`
+    select id, email
+      from contacts
+     where account_id = ${accountId}
+       and id = ${contactOf({ accountId, email })}
+       and email is distinct from ${email}`,
+  )
 }
 
 const Former = row<{ value: string }>({ value: text })

@@ -47,9 +47,8 @@ export async function personOf({ db, caller: { accountId } }: Ctx, asked: Contac
   const found = await tell.findContact(db, { accountId, ref: asked })
   // Of an address or a number there may be traces without a contact; an identifier is of a contact or of nothing.
   if (found.id === null && 'extId' in asked) throw contactUnknown()
-  const ref = found.id === null ? asked : { id: found.id }
-  // The one in use now, where the person was asked for by one that they have left.
-  const email = found.id === null && 'email' in asked ? asked.email : found.email
+  const email = 'email' in asked ? asked.email : found.email
+  const ref = email === null ? asked : { email }
   const formerOf = async (attribute: 'EMAIL' | 'SMS') =>
     (await tell.listFormer(db, { accountId, ref }, attribute)).map(({ value }) => value)
   const emails = [...(email === null ? [] : [email]), ...(await formerOf('EMAIL'))]

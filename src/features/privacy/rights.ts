@@ -14,6 +14,15 @@ import { present } from './present.ts'
 import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
+/**
+ * Whose address it was is not for us to say: a contact that left it may be the same person, or have been mistyped. What
+ * is asked for goes no further than the address; this says whom else to ask for.
+ */
+export async function findMovedTo({ db, caller: { accountId } }: Ctx, asked: ContactRef) {
+  const found = 'email' in asked ? await tell.findMoved(db, { accountId, email: asked.email }) : undefined
+  return found ? { id: Number(found.id), email: found.email } : null
+}
+
 export async function exportPerson(ctx: Ctx, asked: ContactRef) {
   const who = await personOf(ctx, asked)
   const rows = async (asked: Promise<{ rows: Record<string, unknown>[] }>, prefix?: string) =>
@@ -22,6 +31,7 @@ export async function exportPerson(ctx: Ctx, asked: ContactRef) {
   return {
     email: who.email,
     phone: who.phones[0] ?? null,
+    moved_to: await findMovedTo(ctx, asked),
     former_addresses: (await tell.exportFormer(ctx.db, who)).rows.map(presentFormer),
     exported_at: ctx.now.toISOString(),
     contact,
