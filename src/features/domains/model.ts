@@ -69,6 +69,8 @@ export type DomainRow = {
   records: RecordState[]
   checked_at: Date | null
   verified_at: Date | null
+  /** Of one that was verified: since when DNS shows nothing that proves it. */
+  unproven_since: Date | null
   created_at: Date
 }
 

@@ -90,6 +90,32 @@ describe('an upstream that signs', () => {
     for (const id of held) await reaches(id, 'sent')
     await stop()
   })
+
+  test('gets nothing more from the account that a domain belonged to, once another one proves it', async () => {
+    const other = await app.makeAccount()
+    const unproven = (domain: string, hours: number) =>
+      db.run(sql`
+        update domains
+           set status = 'failed', unproven_since = now() - make_interval(hours => ${hours})
+         where account_id = ${app.accountId} and domain = ${domain}`)
+    for (const domain of ['sold.example', 'wrong-answer.example', 'nobodys-now.example'])
+      await verify(app.accountId, domain)
+    for (const domain of ['sold.example', 'wrong-answer.example']) await verify(other.accountId, domain)
+    await unproven('sold.example', 73)
+    await unproven('wrong-answer.example', 71)
+    await unproven('nobodys-now.example', 73)
+    const transport = upstream(() => taken)
+    const stop = deliverThrough({ db, transport, isForeign: foreignDomains(db), retryFactor: 0.0005 })
+    const held = await send('held@example.com', 'a@sold.example')
+    for (const from of ['a@wrong-answer.example', 'a@nobodys-now.example'])
+      await reaches(await send('taken@example.com', from), 'sent')
+    const { held_reason } = await reaches(held, 'held')
+    assert.match(held_reason, /signs for the domain of .*sold.example, which is not this account's/)
+    assert.deepEqual(transport.asked, ['taken@example.com', 'taken@example.com'])
+    await db.run(sql`update domains set unproven_since = null where account_id = ${app.accountId}`)
+    await reaches(held, 'sent')
+    await stop()
+  })
 })
 
 describe('an upstream that takes nobody’s mail', () => {
