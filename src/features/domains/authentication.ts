@@ -108,13 +108,14 @@ const named = (host: string, text: string) => (text.includes(host) ? text : `${h
 /** `dkim_missing`, `spf_multiple`, `dmarc_unreadable` and so on. The last known state counts while DNS is silent. */
 function aboutRecord({ dkim }: DomainState, record: RecordState): AuthenticationFinding[] {
   const state = record.known ?? 'unreadable'
-  const isSpare =
-    record.role === 'verification' || record.retired || (record.role === 'dkim' && dkim.state === 'ok')
+  const isSigned = record.role === 'dkim' && dkim.state === 'ok'
+  const isSpare = record.role === 'verification' || record.retired || (isSigned && !record.required)
   if (state === 'ok' && !record.retired) return remarksOn(record)
   if (state === 'ok' || isSpare) return []
   const { role, host, type, value, found, explanation } = showRecord(record)
   const isOld = record.state === 'unreadable' && state !== 'unreadable'
-  const severity = state === 'unreadable' || !record.required ? 'info' : (weights[role] ?? 'info')
+  const weight = isSigned ? 'warning' : (weights[role] ?? 'info')
+  const severity = state === 'unreadable' || !record.required ? 'info' : weight
   return [
     {
       code: `${role}_${state}`,

@@ -25,7 +25,7 @@ type Readings = { readings: Map<string, Read>; at: Date }
 export function applyReadings(before: RecordState[], wanted: Wanted[], { readings, at }: Readings) {
   const known = new Map(before.map((one) => [keyOf(one), one]))
   return wanted.map((record): RecordState => {
-    const old = { ...unread, ...known.get(keyOf(record)), note: undefined, ...record }
+    const old = { ...unread, ...known.get(keyOf(record)), note: undefined, retired: undefined, ...record }
     const reading = readings.get(keyOf(record))
     if (!reading) return old
     const { mailHost } = { ...old.facts, ...reading.facts }
