@@ -179,6 +179,20 @@ test('Amazon SES: a domain that is declared again while another is given up stay
   assert.deepEqual(given, ['first-out.example'])
 })
 
+test('Amazon SES: a domain that was deleted and declared again is given up when it is deleted again', async () => {
+  const app = throughSes
+  const drop = () => app.call('DELETE', '/api/v1/domains/again.example')
+  await app.declare('again.example')
+  await drop()
+  await app.declare('again.example')
+  await remove(app)
+  assert.ok(ses.identities.has('again.example'))
+  await app.verify('again.example')
+  await drop()
+  await remove(app)
+  assert.ok(!ses.identities.has('again.example'))
+})
+
 test('Amazon SES: a domain is given up with the last account that has it, and tried again until then', async () => {
   const app = throughSes
   const other = await app.makeAccount()
