@@ -65,6 +65,13 @@ test('Amazon SES: three aliases, a return path and the account’s own proof', a
   const waiting = await app.verify('shop.example')
   assert.deepEqual([waiting.status, waiting.dkim.state], ['pending', 'ok'], 'Amazon has not seen it yet')
   assert.equal(waiting.dkim.remarks.at(-1).code, 'upstream_not_ready')
+  const said = /Amazon SES says of the DKIM records of shop\.example: PENDING\./
+  const asked = await app.call('PUT', '/v3/senders/domains/shop.example/authenticate')
+  assert.match(asked.body.message, /^Domain is not authenticated yet\. Amazon SES says/)
+  const { findings } = (await app.call('GET', '/api/v1/deliverability/diagnose?domain=shop.example')).body
+  const { message } = findings.find(({ code }: Body) => code === 'domain_not_verified')
+  assert.match(message, said)
+  assert.doesNotMatch(message, /publish/)
   const identity = ses.identities.get('shop.example')
   assert.ok(identity)
   identity.DkimAttributes.Status = 'SUCCESS'

@@ -34,17 +34,22 @@ function unverified({
   verifiedAt,
   checkedAt,
   records,
+  notReady,
 }: DomainState): AuthenticationFinding[] {
   if (status === 'verified') return []
   const required = records.filter((one) => one.required)
   const wrong = required.filter(({ known }) => known !== null && known !== 'ok').length
   const unread = required.filter(({ known }) => known === null).length
   const was = verifiedAt ? 'was verified and is no longer' : 'is not verified yet'
+  const waits = notReady !== null && wrong + unread === 0
+  const todo = waits
+    ? `its records are there, and the upstream does not send for it. ${notReady} Verify it again later.`
+    : 'publish the records that domain.dns shows, then verify it.'
   return [
     {
       code: 'domain_not_verified',
       severity: 'critical',
-      message: `${domain} ${was}: publish the records that domain.dns shows, then verify it.`,
+      message: `${domain} ${was}: ${todo}`,
       evidence: {
         status,
         records_to_mend: wrong,
