@@ -65,6 +65,13 @@ test('Amazon SES: three aliases, a return path and the account’s own proof', a
   const waiting = await app.verify('shop.example')
   assert.deepEqual([waiting.status, waiting.dkim.state], ['pending', 'ok'], 'Amazon has not seen it yet')
   assert.equal(waiting.dkim.remarks.at(-1).code, 'upstream_not_ready')
+  const said = /Amazon SES says of the DKIM records of shop\.example: PENDING\./
+  const asked = await app.call('PUT', '/v3/senders/domains/shop.example/authenticate')
+  assert.match(asked.body.message, /^Domain is not authenticated yet\. Amazon SES says/)
+  const { findings } = (await app.call('GET', '/api/v1/deliverability/diagnose?domain=shop.example')).body
+  const { message } = findings.find(({ code }: Body) => code === 'domain_not_verified')
+  assert.match(message, said)
+  assert.doesNotMatch(message, /publish/)
   const identity = ses.identities.get('shop.example')
   assert.ok(identity)
   identity.DkimAttributes.Status = 'SUCCESS'
@@ -177,6 +184,20 @@ test('Amazon SES: a domain that is declared again while another is given up stay
   }
   await removeUpstream({ db: app.pools.db, log: silentLog, transport })
   assert.deepEqual(given, ['first-out.example'])
+})
+
+test('Amazon SES: a domain that was deleted and declared again is given up when it is deleted again', async () => {
+  const app = throughSes
+  const drop = () => app.call('DELETE', '/api/v1/domains/again.example')
+  await app.declare('again.example')
+  await drop()
+  await app.declare('again.example')
+  await remove(app)
+  assert.ok(ses.identities.has('again.example'))
+  await app.verify('again.example')
+  await drop()
+  await remove(app)
+  assert.ok(!ses.identities.has('again.example'))
 })
 
 test('Amazon SES: a domain is given up with the last account that has it, and tried again until then', async () => {

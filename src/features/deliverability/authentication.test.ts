@@ -175,6 +175,21 @@ describe('authentication', () => {
     assert.ok(findings.every((one: Finding) => one.domain !== 'usual.example'))
   })
 
+  test('from_domain_undeclared: what was sent before the days that are looked at is over', async () => {
+    const { accountId, call, find, must } = await setUp()
+    const message = { from: 'a@long-ago.example', to: 'b@example.org', subject: 'Hi', text: 'Hi.' }
+    await call('POST', '/api/v1/transactional/send', message)
+    const age = (days: number) =>
+      app.pools.db.run(sql`
+        update messages
+           set created_at = ${app.clock.now}::timestamptz - make_interval(days => ${days})
+         where account_id = ${accountId}`)
+    await age(29)
+    assert.equal((await must('from_domain_undeclared')).evidence.messages, 1)
+    await age(30)
+    assert.equal(await find('from_domain_undeclared'), undefined)
+  })
+
   test('from_domain_undeclared: what declaring would refuse is not offered, but a domain of their own', async () => {
     const { key, call, must, follow, diagnose } = await setUp()
     for (const domain of ['gmail.com', 'co.uk', 'printer.local']) {

@@ -13,13 +13,16 @@ import { requestOf } from './requests.ts'
 const area = 'authentication'
 const sampled = 1_000
 
-export async function findAuthentication(ctx: Ctx, domains: DomainState[]): Promise<Finding[]> {
-  return [...(await undeclared(ctx, domains)), ...domains.flatMap((one) => aboutDomain(ctx, one))]
+type Window = { domains: DomainState[]; first: string }
+
+/** `first`: the first day of what is looked at. */
+export async function findAuthentication(ctx: Ctx, { domains, first }: Window): Promise<Finding[]> {
+  return [...(await undeclared(ctx, { domains, first })), ...domains.flatMap((one) => aboutDomain(ctx, one))]
 }
 
 /** Addresses that are sent from, or would be, on domains that nobody declared: signed by nobody. */
-async function undeclared(ctx: Ctx, domains: DomainState[]): Promise<Finding[]> {
-  const used = await countSenderDomains(ctx.db, ctx.caller.accountId, sampled)
+async function undeclared(ctx: Ctx, { domains, first }: Window): Promise<Finding[]> {
+  const used = await countSenderDomains(ctx.db, ctx.caller.accountId, { newest: sampled, since: first })
   const counts = new Map(used.map(({ domain, messages }) => [domain, messages]))
   const { default_sender } = await readSettings(ctx)
   const usual = default_sender && domainOf(default_sender.email)

@@ -23,7 +23,7 @@ export async function diagnose(ctx: Ctx, around: Surroundings, asked: string | u
     })
   const days = daysUntil(ctx.now)
   const found = [
-    ...(await findAuthentication(ctx, domains)),
+    ...(await findAuthentication(ctx, { domains, first: days.first })),
     ...(await findReputation(ctx, days)),
     ...(await findOrigins(ctx, days)),
     ...(await findSetUp(ctx, around, domains)),

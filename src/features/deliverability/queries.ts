@@ -5,18 +5,19 @@ import { codeSubject } from '../senders/codes.ts'
 
 const Used = row<{ domain: string; messages: number }>({ domain: text, messages: int })
 
-/** Of the newest so many messages that left, or are to leave, in live mode. */
-export function countSenderDomains(db: Db, accountId: string, newest: number) {
+/** Of the newest so many messages since the day that left, or are to leave, in live mode. */
+export function countSenderDomains(db: Db, accountId: string, of: { newest: number; since: string }) {
   return db.many(
     Used,
     sql`
     select lower(split_part(sender, '@', -1)) as domain, count(*)::int as messages
-      from (select sender, recipient, subject, mode
+      from (select sender, recipient, subject, mode, created_at
               from messages
              where account_id = ${accountId}
              order by id desc
-             limit ${newest}) newest
+             limit ${of.newest}) newest
      where mode = 'live'
+       and created_at >= ${of.since}::date
        -- The code that proves an address comes from itself, where the service has no other to write as.
        and not (sender = recipient and subject = ${codeSubject})
      group by 1

@@ -9,7 +9,7 @@ import { declareDomain, prepareDeclaration } from './declare-domain.ts'
 import { deleteDomain } from './delete-domain.ts'
 import { isOwned } from './judge.ts'
 import type { DomainNeeds } from './look-at-domain.ts'
-import type { DomainRow, RecordState } from './model.ts'
+import { type DomainRow, notReady, type RecordState } from './model.ts'
 import { readName } from './name.ts'
 import { listDomains } from './queries.ts'
 import { domainChanged, mostDomains, tooManyDomains, upstreamUnavailable } from './refusals.ts'
@@ -158,11 +158,12 @@ export function authenticateSenderDomain(needs: DomainNeeds) {
   })
 }
 
-function messageOf({ status, records }: DomainRow): string {
+function messageOf(row: DomainRow): string {
+  const { status, records } = row
   if (status === 'verified') return 'Domain has been authenticated successfully.'
   const wrong = records.filter(({ required, state }) => required && state !== 'ok')
   const said = wrong.map(({ role, host, explanation }) => `${role} at ${host}: ${explanation}`)
-  return ['Domain is not authenticated yet.', ...said].join(' ')
+  return ['Domain is not authenticated yet.', ...said, notReady(row) ?? ''].join(' ').trim()
 }
 
 export const deleteSenderDomain = operation({

@@ -34,17 +34,22 @@ function unverified({
   verifiedAt,
   checkedAt,
   records,
+  notReady,
 }: DomainState): AuthenticationFinding[] {
   if (status === 'verified') return []
   const required = records.filter((one) => one.required)
   const wrong = required.filter(({ known }) => known !== null && known !== 'ok').length
   const unread = required.filter(({ known }) => known === null).length
   const was = verifiedAt ? 'was verified and is no longer' : 'is not verified yet'
+  const waits = notReady !== null && wrong + unread === 0
+  const todo = waits
+    ? `its records are there, and the upstream does not send for it. ${notReady} Verify it again later.`
+    : 'publish the records that domain.dns shows, then verify it.'
   return [
     {
       code: 'domain_not_verified',
       severity: 'critical',
-      message: `${domain} ${was}: publish the records that domain.dns shows, then verify it.`,
+      message: `${domain} ${was}: ${todo}`,
       evidence: {
         status,
         records_to_mend: wrong,
@@ -108,13 +113,14 @@ const named = (host: string, text: string) => (text.includes(host) ? text : `${h
 /** `dkim_missing`, `spf_multiple`, `dmarc_unreadable` and so on. The last known state counts while DNS is silent. */
 function aboutRecord({ dkim }: DomainState, record: RecordState): AuthenticationFinding[] {
   const state = record.known ?? 'unreadable'
-  const isSpare =
-    record.role === 'verification' || record.retired || (record.role === 'dkim' && dkim.state === 'ok')
+  const isSigned = record.role === 'dkim' && dkim.state === 'ok'
+  const isSpare = record.role === 'verification' || record.retired || (isSigned && !record.required)
   if (state === 'ok' && !record.retired) return remarksOn(record)
   if (state === 'ok' || isSpare) return []
   const { role, host, type, value, found, explanation } = showRecord(record)
   const isOld = record.state === 'unreadable' && state !== 'unreadable'
-  const severity = state === 'unreadable' || !record.required ? 'info' : (weights[role] ?? 'info')
+  const weight = isSigned ? 'warning' : (weights[role] ?? 'info')
+  const severity = state === 'unreadable' || !record.required ? 'info' : weight
   return [
     {
       code: `${role}_${state}`,

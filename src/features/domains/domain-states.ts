@@ -1,6 +1,6 @@
 // What is known of an account's domains, for other features; nothing here asks DNS.
 import type { Db } from '../../kernel/db.ts'
-import type { DomainRow, Facts, RecordState, Status } from './model.ts'
+import { type DomainRow, type Facts, notReady, type RecordState, type Status } from './model.ts'
 import { findDomain, listDomains, listServed, type ServedRef } from './queries.ts'
 import type { State } from './reading/reading.ts'
 import { mostDomains } from './refusals.ts'
@@ -23,6 +23,8 @@ export type DomainState = {
   dkim: Known
   dmarc: Known
   records: RecordState[]
+  /** What the upstream says that does not send for it; null: nothing stands against it there. */
+  notReady: string | null
   createdAt: Date
   verifiedAt: Date | null
   checkedAt: Date | null
@@ -61,6 +63,7 @@ function stateOf(row: DomainRow): DomainState {
     domain,
     status,
     records,
+    notReady: notReady(row),
     spf: known('spf'),
     dkim: known('dkim'),
     dmarc: known('dmarc'),

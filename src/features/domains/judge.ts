@@ -25,7 +25,7 @@ type Readings = { readings: Map<string, Read>; at: Date }
 export function applyReadings(before: RecordState[], wanted: Wanted[], { readings, at }: Readings) {
   const known = new Map(before.map((one) => [keyOf(one), one]))
   return wanted.map((record): RecordState => {
-    const old = { ...unread, ...known.get(keyOf(record)), note: undefined, ...record }
+    const old = { ...unread, ...known.get(keyOf(record)), note: undefined, retired: undefined, ...record }
     const reading = readings.get(keyOf(record))
     if (!reading) return old
     const { mailHost } = { ...old.facts, ...reading.facts }
@@ -55,17 +55,25 @@ export function isOwned(records: RecordState[], upstream: Identity | null): bool
   return ofRole(records, 'verification').some(isOk) || (!upstream && hasDkim(records, upstream))
 }
 
-export type Verdict = { status: Status; verifiedAt: Date | null; broken: RecordState[]; isBroken: boolean }
+export type Verdict = {
+  status: Status
+  verifiedAt: Date | null
+  unprovenSince: Date | null
+  broken: RecordState[]
+  isBroken: boolean
+}
 
-type Judged = Pick<DomainRow, 'status' | 'verified_at' | 'created_at' | 'upstream'>
+type Judged = Pick<DomainRow, 'status' | 'verified_at' | 'unproven_since' | 'created_at' | 'upstream'>
 
 export function judge(row: Judged, records: RecordState[], at: Date): Verdict {
-  const isVerified = isOwned(records, row.upstream) && hasDkim(records, row.upstream)
+  const isProven = isOwned(records, row.upstream)
+  const isVerified = isProven && hasDkim(records, row.upstream)
   const verifiedAt = row.verified_at ?? (isVerified ? at : null)
   const status = isVerified ? 'verified' : statusWithout(row, at)
+  const unprovenSince = isProven || verifiedAt === null ? null : (row.unproven_since ?? at)
   const broken = records.filter(isBrokenRecord)
   const isBroken = verifiedAt !== null && (status !== 'verified' || broken.length > 0)
-  return { status, verifiedAt, broken: isBroken ? broken : [], isBroken }
+  return { status, verifiedAt, unprovenSince, broken: isBroken ? broken : [], isBroken }
 }
 
 export const isBrokenRecord = ({ required, wasOk, known }: RecordState) => required && wasOk && known !== 'ok'

@@ -69,8 +69,14 @@ export type DomainRow = {
   records: RecordState[]
   checked_at: Date | null
   verified_at: Date | null
+  /** Of one that was verified: since when DNS shows nothing that proves it. */
+  unproven_since: Date | null
   created_at: Date
 }
+
+/** What an upstream that signs says of a domain that it does not send for, or not yet. */
+export const notReady = ({ upstream }: Pick<DomainRow, 'upstream'>): string | null =>
+  upstream && !upstream.ready ? upstream.says : null
 
 /** A domain as far as what to publish for it depends on it. */
 export type Subject = Pick<DomainRow, 'domain' | 'token' | 'upstream'> & { keys: OwnKey[] }

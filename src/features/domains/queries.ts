@@ -14,11 +14,12 @@ const Domain = row<DomainRow>({
   records: json(),
   checked_at: maybe(time),
   verified_at: maybe(time),
+  unproven_since: maybe(time),
   created_at: time,
 })
 
 const columns = sql`
-  id, account_id, domain, token, status, upstream, records, checked_at, verified_at, created_at`
+  id, account_id, domain, token, status, upstream, records, checked_at, verified_at, unproven_since, created_at`
 
 export type DomainRef = { accountId: string; domain: string }
 
@@ -79,6 +80,7 @@ export type Checked = {
   records: RecordState[]
   checkedAt: Date
   verifiedAt: Date | null
+  unprovenSince: Date | null
   nextCheckAt: Date
 }
 
@@ -92,6 +94,7 @@ export function updateChecked(db: Db, { accountId, domain }: DomainRef, checked:
            records = ${JSON.stringify(checked.records)}::jsonb,
            checked_at = ${checked.checkedAt},
            verified_at = ${checked.verifiedAt},
+           unproven_since = ${checked.unprovenSince},
            next_check_at = ${checked.nextCheckAt}
      where account_id = ${accountId} and domain = ${domain}
     returning ${columns}`,

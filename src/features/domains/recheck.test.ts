@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Zone } from '../../../test/stand-ins/dns-server.ts'
+import { maybe, row, time } from '../../kernel/row.ts'
+import { sql } from '../../kernel/sql.ts'
 import { type Body, makeDomainApp, recordOf } from './fixtures/app.ts'
 import type { Broken } from './look-at-domain.ts'
 
@@ -110,6 +113,36 @@ test('an outage of DNS breaks nothing', async () => {
   app.later(0.4)
   await app.recheck()
   assert.equal((await app.read('outage.example')).dkim.state, 'ok')
+})
+
+test('since when a domain is not proven any more is kept, whatever DNS fails to answer', async () => {
+  const found = async (domain: string) => {
+    const [one] = await app.pools.db.many(
+      row<{ since: Date | null }>({ since: maybe(time) }),
+      sql`select unproven_since as since from domains where account_id = ${app.accountId} and domain = ${domain}`,
+    )
+    return one?.since?.getTime() ?? null
+  }
+  await app.declare('never-proven.example')
+  await app.verify('never-proven.example')
+  assert.equal(await found('never-proven.example'), null)
+  const body = await verified('unproven.example')
+  const names = [dkimName(body), `${recordOf(body, 'verification').host} TXT`]
+  const kept = names.map((name) => zone[name] ?? [])
+  const look = async (answers: Zone[string][]) => {
+    names.forEach((name, i) => {
+      zone[name] = answers[i] ?? []
+    })
+    app.later(1)
+    await app.verify('unproven.example')
+    return found('unproven.example')
+  }
+  assert.equal(await look([[], kept[1] ?? []]), null, 'the token proves it as well')
+  const since = await look([[], []])
+  assert.equal(since, app.clock.now.getTime())
+  assert.equal(await look(['fails', 'fails']), since)
+  assert.equal(await look([[], []]), since)
+  assert.equal(await look(kept), null)
 })
 
 test('a domain that is never proven fails after three days, without a notice', async () => {

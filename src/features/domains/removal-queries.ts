@@ -19,6 +19,15 @@ export function queueRemoval(db: Db, { accountId, domain }: DomainRef) {
     on conflict (domain) do update set due_at = excluded.due_at, attempts = 0`)
 }
 
+/** Whoever has declared it again gives it up one day: to them it was there before. */
+export function passOnRegistration(db: Db, domain: string) {
+  return db.run(sql`
+    -- all accounts: the upstream's list is one for all of them
+    update domains
+       set upstream = upstream || '{"registered": true}'
+     where domain = ${domain} and upstream is not null`)
+}
+
 export type ClaimedRemoval = { domain: string; attempts: number; is_wanted: boolean }
 
 const Claimed = row<ClaimedRemoval>({ domain: text, attempts: int, is_wanted: bool })

@@ -2,7 +2,7 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Transport } from '../../kernel/ports.ts'
-import { type ClaimedRemoval, claimRemoval, deleteRemoval } from './removal-queries.ts'
+import { type ClaimedRemoval, claimRemoval, deleteRemoval, passOnRegistration } from './removal-queries.ts'
 
 export type RemovalNeeds = { db: Db; log: Log; transport: Pick<Transport, 'removeIdentity'> }
 
@@ -23,8 +23,9 @@ export async function removeUpstream(needs: RemovalNeeds, stopping?: AbortSignal
   }
 }
 
-async function isDone({ transport, log }: RemovalNeeds, claimed: ClaimedRemoval): Promise<boolean> {
+async function isDone({ db, transport, log }: RemovalNeeds, claimed: ClaimedRemoval): Promise<boolean> {
   const { domain, attempts, is_wanted } = claimed
+  if (is_wanted) await passOnRegistration(db, domain)
   if (is_wanted || !transport.removeIdentity) return true
   try {
     await transport.removeIdentity(domain)

@@ -121,6 +121,48 @@ test('a key whose record is gone no longer signs, and does again when it is back
   assert.deepEqual(await signedNow(), [`${selectorOf(current)} pass`], 'an outage changes nothing')
 })
 
+test('while DNS does not show the key that took over, the one before it signs', async () => {
+  const domain = 'flaps.example'
+  const shown = async (body: Body) => keysIn(body).map(({ host }) => (zone[`${host} TXT`] ? 'there' : 'gone'))
+  const { body } = await app.declare(domain)
+  app.publish(body.records)
+  await app.verify(domain)
+  const [first, next] = keysIn((await rotate(domain)).body)
+  assert.ok(first && next)
+  app.publish([next])
+  assert.deepEqual(await shown(await app.verify(domain)), ['there', 'there'])
+  assert.deepEqual(await signedNow(domain), [`${selectorOf(next)} pass`])
+
+  // A name server that has not got it yet.
+  const kept = zone[`${next.host} TXT`]
+  assert.ok(kept)
+  delete zone[`${next.host} TXT`]
+  const without = await app.verify(domain)
+  assert.deepEqual(await signedNow(domain), [`${selectorOf(first)} pass`])
+  assert.deepEqual([without.status, without.dkim.state], ['verified', 'ok'])
+  const again = without.records.find(({ host }: Published) => host === first.host)
+  assert.match(again.explanation, /This key signs again: DNS shows it, and not the one that took over/)
+  const { body: told } = await app.call('GET', '/api/v1/notices?open=true')
+  const [notice] = told.data.filter(({ subject }: Body) => subject === domain)
+  assert.deepEqual(
+    notice.details.records.map(({ host }: Body) => host),
+    [next.host],
+  )
+  const { body: diagnosis } = await app.call('GET', `/api/v1/deliverability/diagnose?domain=${domain}`)
+  const [finding] = diagnosis.findings.filter(({ code }: Body) => code.startsWith('dkim'))
+  assert.deepEqual([finding.code, finding.severity], ['dkim_missing', 'warning'])
+
+  zone[`${next.host} TXT`] = kept
+  const back = await app.verify(domain)
+  assert.deepEqual(await signedNow(domain), [`${selectorOf(next)} pass`])
+  const rests = back.records.find(({ host }: Published) => host === first.host)
+  assert.match(rests.explanation, /This key no longer signs/)
+  delete zone[`${next.host} TXT`]
+  delete zone[`${first.host} TXT`]
+  assert.equal((await app.verify(domain)).status, 'failed')
+  assert.deepEqual(await signedNow(domain), [])
+})
+
 test('only a declared domain has a key to rotate, and deleting it takes the keys away', async () => {
   assert.equal((await rotate('unknown.example')).status, 404)
   await app.call('DELETE', '/api/v1/domains/turns.example')

@@ -12,14 +12,31 @@ export async function settleKeys(db: Db, ref: DomainRef, { keys, records, at }: 
     records.find(({ role, host }) => role === 'dkim' && host === `${selector}._domainkey.${ref.domain}`)
       ?.known ?? null
   const isTurn = keys.some((key) => key.stage === 'next' && known(key) === 'ok')
+  const after = keys.map((key) => (isTurn ? turned(key, at) : key))
+  const spare = spareOf(after, known)
   const kept: OwnKey[] = []
-  for (const key of keys) {
-    const settled = isTurn ? turned(key, at) : key
+  for (const [i, key] of keys.entries()) {
+    const settled = after[i] ?? key
     if (isForgotten(settled, known(key), at)) await deleteOwnKey(db, ref, key.selector)
-    else kept.push(await storeIfChanged(db, ref, key, withSigns(settled, known(key))))
+    else kept.push(await storeIfChanged(db, ref, key, withSigns(settled, known(key), spare)))
   }
   return kept
 }
+
+type Known = (key: OwnKey) => RecordState['known']
+
+/**
+ * The last one that rests, where DNS shows it and not the one that took over: of several name servers, not all have the
+ * new record at once.
+ */
+function spareOf(keys: OwnKey[], known: Known): string | undefined {
+  const current = keys.filter(({ stage }) => stage === 'current').map(known)
+  if (current.some((state) => state === 'ok' || state === null)) return undefined
+  const resting = keys.filter((key) => key.stage === 'retired' && known(key) === 'ok')
+  return resting.sort((a, b) => restedAt(b) - restedAt(a))[0]?.selector
+}
+
+const restedAt = ({ retiredAt }: OwnKey) => retiredAt?.getTime() ?? 0
 
 /** The new key was seen: it takes over, and the old one rests. */
 function turned(key: OwnKey, at: Date): OwnKey {
@@ -28,8 +45,8 @@ function turned(key: OwnKey, at: Date): OwnKey {
 }
 
 /** While DNS cannot be read, a key goes on as before. */
-function withSigns(key: OwnKey, known: RecordState['known']): OwnKey {
-  if (key.stage === 'retired') return { ...key, signs: false }
+function withSigns(key: OwnKey, known: RecordState['known'], spare: string | undefined): OwnKey {
+  if (key.stage === 'retired') return { ...key, signs: key.selector === spare }
   return known === null ? key : { ...key, signs: known === 'ok' && key.stage === 'current' }
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, orNull, Time, words } from '../../kernel/schema.ts'
 import { hasDkim } from './judge.ts'
-import { type DomainRow, type RecordState, recordTypes, roles, states, statuses } from './model.ts'
+import { type DomainRow, notReady, type RecordState, recordTypes, roles, states, statuses } from './model.ts'
 import { mostFollowed, mostLookups } from './reading/spf/gather.ts'
 
 const Remark = closed({ code: Type.String(), message: Type.String() })
@@ -152,8 +152,9 @@ function showSpf(row: DomainRow): Static<typeof Domain>['spf'] {
 /** Published is not yet used: an upstream looks for itself. */
 function showDkim(row: DomainRow): Shown {
   const shown = summed(tellingRecord(row, 'dkim'))
-  if (!row.upstream || row.upstream.ready) return shown
-  return { ...shown, remarks: [...shown.remarks, { code: 'upstream_not_ready', message: row.upstream.says }] }
+  const message = notReady(row)
+  if (message === null) return shown
+  return { ...shown, remarks: [...shown.remarks, { code: 'upstream_not_ready', message }] }
 }
 
 const modes = { r: 'relaxed', s: 'strict' } as const

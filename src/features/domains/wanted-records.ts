@@ -25,17 +25,19 @@ function keyRecords({ domain, keys }: Subject): Wanted[] {
 
 const keyRecord =
   (domain: string) =>
-  ({ selector, publicKey, stage, retiredAt }: OwnKey): Wanted => ({
+  ({ selector, publicKey, stage, retiredAt, signs }: OwnKey): Wanted => ({
     role: 'dkim',
     type: 'TXT',
     host: `${selector}._domainkey.${domain}`,
     value: `v=DKIM1; k=rsa; p=${publicKey}`,
     required: stage === 'current',
     ...(stage === 'next' && { note: nextNote }),
-    ...(retiredAt && { note: retiredNote(retiredAt), retired: true }),
+    ...(retiredAt && (signs ? { note: spareNote } : { note: retiredNote(retiredAt), retired: true })),
   })
 
 const nextNote = 'The new key of a rotation: messages are signed with the old one until this record is seen.'
+
+const spareNote = 'This key signs again: DNS shows it, and not the one that took over.'
 
 function retiredNote(retiredAt: Date): string {
   const until = new Date(retiredAt.getTime() + retiredKeptMs).toISOString().slice(0, 10)

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
-import type { Handover, Outcome, Transport } from '../../kernel/ports.ts'
 import { maybe, row, time } from '../../kernel/row.ts'
 import { SealFault } from '../../kernel/seal.ts'
 import { sql } from '../../kernel/sql.ts'
 import type { FindDkimKeys } from './compose-message.ts'
 import { deliverThrough } from './fixtures/engine.ts'
+import { taken, upstream } from './fixtures/scripted-upstream.ts'
 import { nextTry } from './model.ts'
-import { foreignDomains } from './senders/foreign-domain.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
@@ -22,25 +21,6 @@ const paused = {
   enhancedCode: '4.3.2',
   message: 'Sending is paused for this account',
 } as const
-const taken = { kind: 'accepted', upstreamId: null, response: '250 ok' } as const
-
-/** An upstream that answers as it is told to, and remembers what it was asked. */
-function upstream(answer: (handover: Handover) => Outcome): Transport & { asked: string[] } {
-  const asked: string[] = []
-  return {
-    kind: 'scripted',
-    signs: true,
-    takesMarketing: true,
-    concurrency: 4,
-    asked,
-    send: async (handover) => {
-      asked.push(handover.recipient)
-      return answer(handover)
-    },
-    verify: async () => {},
-    close: async () => {},
-  }
-}
 
 async function send(to: string, from = 'shop@example.com'): Promise<string> {
   const body = { from, to, subject: 'Hello', text: 'Hi.' }
@@ -55,42 +35,6 @@ const reaches = (id: string, status: string) =>
     const message = await read(id)
     return message.status === status && message
   }, `${id} to be ${status}`)
-
-describe('an upstream that signs', () => {
-  const verify = (accountId: string, domain: string) =>
-    db.run(sql`
-      insert into domains (account_id, domain, token, status, verified_at, next_check_at, created_at)
-      values (${accountId}, ${domain}, 'token', 'verified', now(), now(), now())`)
-
-  test('gets nothing from an account on a domain that is verified for another one alone', async () => {
-    const other = await app.makeAccount()
-    await verify(other.accountId, 'theirs.example')
-    await verify(other.accountId, 'both.example')
-    await verify(app.accountId, 'both.example')
-    await db.run(sql`
-      insert into senders (account_id, name, email, proven_at, created_at)
-      values (${app.accountId}, 'Me', 'me@theirs.example', now(), now())`)
-    const transport = upstream(() => taken)
-    const stop = deliverThrough({ db, transport, isForeign: foreignDomains(db), retryFactor: 0.0005 })
-    const long = `${'a'.repeat(60)}.`.repeat(3)
-    const foreign = [
-      'CEO@Theirs.example',
-      'ceo@mail.theirs.example',
-      `ceo@${long}${'b'.repeat(40)}.theirs.example`,
-    ]
-    const held = await Promise.all(foreign.map((from) => send('held@example.com', from)))
-    for (const from of ['a@both.example', 'a@mail.both.example', 'Me@theirs.example', 'a@nobodys.example'])
-      await reaches(await send('taken@example.com', from), 'sent')
-    for (const id of held) {
-      const { held_reason } = await reaches(id, 'held')
-      assert.match(held_reason, /signs for the domain of .*theirs.example, which is not this account's/)
-    }
-    assert.ok(transport.asked.every((to) => to === 'taken@example.com'))
-    await verify(app.accountId, 'theirs.example')
-    for (const id of held) await reaches(id, 'sent')
-    await stop()
-  })
-})
 
 describe('an upstream that takes nobody’s mail', () => {
   test('holds a message with the reason and lets it go by itself when it is repaired', async () => {

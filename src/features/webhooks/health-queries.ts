@@ -64,6 +64,8 @@ export function giveUpDisabled(db: Db, limit: number) {
        cross join lateral (select webhook_id, id from webhook_queue where webhook_id = w.id limit ${limit}) q
        where w.disabled_at is not null
        limit ${limit}
+         -- Not of one that is being switched on again at this moment.
+         for share of w skip locked
     ), gone as (
       delete from webhook_queue q
        using picked p

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { until } from '../../../test/until.ts'
+import type { Db } from '../../kernel/db.ts'
 import { sql } from '../../kernel/sql.ts'
 import { db, event, makeMessage, shop } from './fixtures/app.ts'
 import { openReceiver } from './fixtures/receiver.ts'
+import { giveUpDisabled } from './health-queries.ts'
 
 /** Asks for a day without calls, which is a quarter of an hour here. */
 async function pausedShop() {
@@ -151,4 +153,33 @@ test('in a batch each event gives up by its own attempts', async () => {
   assert.equal((await delivered(1, 'failed')).length, 1)
   await delivered(2)
   assert.deepEqual([receiver.got.length, receiver.got[1]?.body.length], [2, 2])
+})
+
+test('what waits for a webhook that is being switched on again is not given up', async () => {
+  const receiver = await openReceiver()
+  const { accountId, id, deliveries, delivered } = await shop(receiver.url)
+  const set = (tx: Db, isOff: boolean) =>
+    tx.run(sql`
+      update webhooks
+         set disabled_at = case when ${isOff} then now() end,
+             paused_until = case when ${isOff} then now() + interval '1 hour' end
+       where account_id = ${accountId} and id = ${id}`)
+  await db.run(sql`update webhooks set paused_until = now() + interval '1 hour' where id = ${id}`)
+  await event(accountId)
+  await set(db, true)
+  let givingUp: Promise<number> | undefined
+  await db.transaction(async (tx) => {
+    await set(tx, false)
+    await tx.run(sql`update webhook_queue set due_at = now() where account_id = ${accountId}`)
+    let isOver = false
+    givingUp = giveUpDisabled(db, 100).finally(() => {
+      isOver = true
+    })
+    const isWaiting = () =>
+      tx.run(sql`select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`)
+    await until(async () => isOver || (await isWaiting()) > 0, 'the job to be through, or to wait')
+  })
+  await givingUp
+  await delivered(1)
+  assert.equal((await deliveries()).length, 1)
 })

@@ -98,6 +98,13 @@ function decoded(part: string): string {
 /** Stands for a secret that the caller may not see; given back, it means the one that is kept. */
 export const mask = '********'
 
+/** Taken as it stands it would go to the receiver, which then refuses every call. */
+const unknownMask = (what: string, param: string) =>
+  invalidParameter({
+    message: `${what} is ${mask}, which stands for a secret that is not kept here: give the secret itself`,
+    param,
+  })
+
 /** Undefined when none is given; an empty one takes it away. */
 export function readToken(auth: ChangeBody['auth'], kept?: string): { token?: string } | undefined {
   if (!auth) return undefined
@@ -106,7 +113,8 @@ export function readToken(auth: ChangeBody['auth'], kept?: string): { token?: st
   if (type !== undefined && type !== 'bearer')
     throw invalidParameter({ message: 'auth.type must be bearer', param: 'auth' })
   if (token === undefined) throw missingParameter({ message: 'auth.token is missing', param: 'auth' })
-  if (token === mask && kept !== undefined) return { token: kept }
+  if (token === mask && kept === undefined) throw unknownMask('auth.token', 'auth')
+  if (token === mask) return { token: kept }
   if (/^[\x21-\x7e]+$/.test(token)) return { token }
   throw invalidParameter({
     message: 'auth.token must be printable ASCII characters without spaces',
@@ -130,7 +138,9 @@ export function readHeaders(
       throw invalidParameter({ message: `headers must not name ${key}`, param: 'headers' })
     if (/[^\t\x20-\x7e]/.test(value))
       throw invalidParameter({ message: `The value of ${key} must be ASCII on one line`, param: 'headers' })
-    const known = kept.find((one) => one.key === key)
-    return value === mask && known ? known : { key, value }
+    if (value !== mask) return { key, value }
+    const known = kept.find((one) => one.key.toLowerCase() === key.toLowerCase())
+    if (!known) throw unknownMask(`The value of ${key}`, 'headers')
+    return { key, value: known.value }
   })
 }

@@ -164,6 +164,24 @@ describe('the secrets of a webhook', () => {
     assert.equal((await call(key, 'GET', `/v3/webhooks/${id}/secret`)).body.secret, signing)
   })
 
+  test('what stands for one is known in any spelling of its header, and refused where there is none', async () => {
+    const { key, id } = await made(secret)
+    const put = (body: object) => call(key, 'PUT', `/v3/webhooks/${id}`, body)
+    assert.equal((await put({ headers: [{ key: 'x-shop', value: '********' }] })).status, 204)
+    const { body } = await call(key, 'GET', `/v3/webhooks/${id}`)
+    assert.deepEqual(body.headers, [{ key: 'x-shop', value: secret.headers[0]?.value }])
+    const other = { headers: [{ key: 'X-Other', value: '********' }] }
+    const bare = { url, events: ['delivered'] }
+    for (const refused of [
+      await put(other),
+      await call(key, 'POST', '/v3/webhooks', { ...bare, ...other }),
+      await call(key, 'POST', '/v3/webhooks', { ...bare, auth: { type: 'bearer', token: '********' } }),
+    ]) {
+      assert.deepEqual([refused.status, refused.body.code], [400, 'invalid_parameter'])
+      assert.match(refused.body.message, /is \*{8}, which stands for a secret that is not kept here/)
+    }
+  })
+
   test('are not told, and nothing is changed, by a process that has another secret key', async () => {
     const { key, id } = await made(secret)
     const other = await makeApp({

@@ -10,7 +10,9 @@ export async function readCname(dns: Dns, { host, target }: CnameWanted): Promis
   if (found === 'unreadable') return unreadable('CNAME', host)
   if (found === 'none') return withoutAlias(host, publish, await addresses)
   const [points = ''] = found.map(normalName)
-  if (points === normalName(target)) return reading('ok', `${host} points to ${target}.`, found)
+  const isThere = await leadsTo(dns, points, normalName(target))
+  if (isThere === 'unreadable') return unreadable('CNAME', points)
+  if (isThere) return reading('ok', `${host} points to ${target}.`, found)
   const hint = points.startsWith(`${normalName(target)}.`)
     ? ' The zone was added to it: write the value with a dot at its end.'
     : ''
@@ -19,6 +21,21 @@ export async function readCname(dns: Dns, { host, target }: CnameWanted): Promis
     `${host} points to ${quoted(points)}, not to ${target}.${hint} ${publish}`,
     found,
   )
+}
+
+// Resolvers follow more; nobody needs as many.
+const mostSteps = 5
+
+/** An alias of an alias is as good: whoever looks up what stands there follows all of them. */
+async function leadsTo(dns: Dns, first: string, target: string): Promise<boolean | 'unreadable'> {
+  let name = first
+  for (let step = 0; name !== target; step++) {
+    const next = step < mostSteps ? await dns.cname(name) : 'none'
+    if (next === 'unreadable') return next
+    if (next === 'none') return false
+    name = normalName(next[0] ?? '')
+  }
+  return true
 }
 
 function withoutAlias(host: string, publish: string, addresses: string[] | string): Reading {

@@ -10,6 +10,15 @@ import { readToken } from './read-token.ts'
 const mx = (exchange: string, priority = 10) => ({ exchange, priority })
 const zone: Zone = {
   'good.example CNAME': ['Track.Posthorn.example'],
+  'chained.example CNAME': ['second.chained.example'],
+  'second.chained.example CNAME': ['third.chained.example'],
+  'third.chained.example CNAME': ['Track.Posthorn.example'],
+  'astray.example CNAME': ['second.astray.example'],
+  'second.astray.example CNAME': ['elsewhere.example'],
+  'round.example CNAME': ['second.round.example'],
+  'second.round.example CNAME': ['round.example'],
+  'half.example CNAME': ['second.half.example'],
+  'second.half.example CNAME': 'fails',
   'appended.example CNAME': ['track.posthorn.example.appended.example'],
   'flat.example A': ['192.0.2.1'],
   'failing.example CNAME': 'fails',
@@ -27,9 +36,20 @@ const dns = openDns({ servers: [await startDnsServer(zone)] })
 
 describe('an alias', () => {
   const read = (host: string) => readCname(dns, { host, target: 'track.posthorn.example.' })
-  const states = { good: 'ok', gone: 'missing', flat: 'mismatch', appended: 'mismatch' }
+  const states = {
+    good: 'ok',
+    gone: 'missing',
+    flat: 'mismatch',
+    appended: 'mismatch',
+    chained: 'ok',
+    astray: 'mismatch',
+    round: 'mismatch',
+    half: 'unreadable',
+    failing: 'unreadable',
+    silent: 'unreadable',
+  }
 
-  for (const [name, state] of Object.entries({ ...states, failing: 'unreadable', silent: 'unreadable' }))
+  for (const [name, state] of Object.entries(states))
     test(`is ${state} (${name})`, async () => assert.equal((await read(`${name}.example`)).state, state))
 
   test('says what to do', async () => {

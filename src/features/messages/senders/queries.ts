@@ -25,7 +25,13 @@ export type NamedRef = SenderRef & { names: string[] }
 
 const Place = row<{ n: number }>({ n: int })
 
-/** Which of these, by their places, are on a domain of others and on none of their own account, as ever shown. */
+// One wrong answer of DNS changes nothing; as long as the large upstreams look for records.
+const lapsedAfterSeconds = 72 * 3_600
+
+/**
+ * Which of these, by their places, are on a domain of others and on none of their own account, as ever shown. One that
+ * the account has not proven for long, and somebody else proves now, has changed hands.
+ */
 export function findForeign(db: Db, refs: NamedRef[]) {
   return db.many(
     Place,
@@ -38,7 +44,13 @@ export function findForeign(db: Db, refs: NamedRef[]) {
                     where d.domain = any(r.names) and d.verified_at is not null and d.account_id <> r."accountId")
        and not exists (select 1
                          from domains d
-                        where d.domain = any(r.names) and d.verified_at is not null and d.account_id = r."accountId")
+                        where d.domain = any(r.names) and d.verified_at is not null and d.account_id = r."accountId"
+                          and (d.unproven_since is null
+                               or d.unproven_since > clock_timestamp() - make_interval(secs => ${lapsedAfterSeconds})
+                               or not exists (select 1
+                                                from domains o
+                                               where o.domain = any(r.names) and o.account_id <> r."accountId"
+                                                 and o.verified_at is not null and o.unproven_since is null)))
        and not exists (select 1
                          from senders s
                         where s.account_id = r."accountId" and lower(s.email) = r.email
