@@ -52,7 +52,8 @@ const hasMailbox = sql`
 
 /**
  * One statement for all of them. Gives each as it was given, with the reason why it was left out. Who comes back goes
- * on with the step that they had come to, in their thread; from the first one where its mailbox is gone.
+ * on with the step that they had come to, in their thread and not before its time; from the first one where its
+ * mailbox is gone. Who is away stays so.
  */
 export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, again }: ToEnroll) {
   return db.many(
@@ -81,7 +82,8 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, agai
         from judged j
        where j.reason is null
       on conflict (account_id, sequence_id, prospect_id) do update
-         set state = 'active', reason = null, ended_at = null, due_at = excluded.due_at, planned_at = null, tries = 0,
+         set state = 'active', reason = null, ended_at = null, planned_at = null, tries = 0,
+             due_at = greatest(excluded.due_at, case when ${hasMailbox} then e.due_at else e.rests_until end),
              next_step = case when ${hasMailbox} then e.next_step else 0 end,
              mailbox_id = case when ${hasMailbox} and e.next_step > 0 then e.mailbox_id end
        where ${mayComeBack(again)})

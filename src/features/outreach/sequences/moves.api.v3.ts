@@ -43,8 +43,8 @@ export const enrollV3 = operation({
   summary: 'Enrol prospects, up to 10000 at once',
   description:
     'Those that are unknown, suppressed, unsubscribed, erased or enrolled already are skipped, each with its reason. ' +
-    'A sequence that had finished runs again. With again, those for whom it was stopped go on where they were; who ' +
-    'refused or complained does not.',
+    'A sequence that had finished runs again. With again, those for whom it was stopped go on where they were, not ' +
+    'before the next step is due; who refused or complained does not.',
   effect: 'irreversible',
   perMinute: 60,
   params,
