@@ -83,7 +83,8 @@ export const setSequenceStatusV3 = operation({
   needs: ['status'],
   summary: 'Start, pause, stop or finish an outreach sequence',
   description:
-    'running sends for real. stopped is final. A sequence with nobody left to write to becomes finished by itself.',
+    'running sends for real; with a test key, to the sandbox, and a live one then begins anew with the first messages. ' +
+    'stopped is final. A sequence with nobody left to write to becomes finished by itself.',
   effect: 'irreversible',
   params,
   body: closed({ status: Type.Optional(words(statuses)) }),
