@@ -86,7 +86,10 @@ test('who comes back waits for the time of the step that they had come to, and r
   await pass(outreach, 60)
   const comeBack = async () => {
     await account.call('POST', `/v3/outreach/campaigns/${id}/unenroll`, { emails })
-    const { body } = await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, { emails, again: true })
+    const { body } = await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, {
+      emails,
+      again: true,
+    })
     assert.equal(body.enrolled, 1)
   }
   await comeBack()

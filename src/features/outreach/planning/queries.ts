@@ -98,7 +98,7 @@ export function mailboxDays(db: Db, accountId: string, since: string) {
   return db.many(
     Used,
     sql`
-    select mailbox_id as id, day::text, sent + answered as sent
+    select mailbox_id as id, day::text, sent + answered + captured as sent
       from outreach_mailbox_days
      where account_id = ${accountId} and day >= ${since}::date`,
   )

@@ -57,3 +57,20 @@ test('who had a step in the sandbox begins with the first one when the sequence 
   const [first, followUp] = server.received.filter(({ to }) => to === ann).map(({ text }) => text)
   assert.equal(headerOf(followUp ?? '', 'References'), headerOf(first ?? '', 'Message-ID'))
 })
+
+test('a mailbox is not known for what went to the sandbox, which has as many places of the day as the rest', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port, { dailyLimit: 31, ramp: true })
+  const emails = Array.from({ length: 12 }, (_, n) => `p${n}@globex.example`)
+  await makeProspects(account, emails)
+  const tester = await asTester(account)
+  await run(tester, await makeSequence(account, [mailbox]), emails)
+  await pass(outreach, 9 * 60)
+  const { body: taken } = await tester.call('GET', '/api/v1/sandbox/messages?limit=100')
+  assert.equal(taken.data.length, 10)
+  const read = async () => (await account.call('GET', `/v3/outreach/mailboxes/${mailbox}`)).body
+  assert.equal((await read()).health.sentToday, 0)
+  clock.now = new Date(monday.getTime() + 21 * 86_400_000)
+  assert.equal((await read()).limitToday, 10)
+})
