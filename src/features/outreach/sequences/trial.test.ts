@@ -12,7 +12,9 @@ import {
   pass,
   run,
 } from '../fixtures/outreach.ts'
+import { parseMail } from '../reading/parse-mail.ts'
 import { finishSequences } from '../sending/settle-queries.ts'
+import { takeMail } from '../watching/take-mail.ts'
 
 const outreach = await makeOutreach()
 const { app, clock } = outreach
@@ -73,4 +75,21 @@ test('a mailbox is not known for what went to the sandbox, which has as many pla
   assert.equal((await read()).health.sentToday, 0)
   clock.now = new Date(monday.getTime() + 21 * 86_400_000)
   assert.equal((await read()).limitToday, 10)
+})
+
+test('mail of somebody who was written to in the sandbox alone is the mailbox owner\u2019s', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  await makeProspects(account, [ann])
+  await run(await asTester(account), await makeSequence(account, [mailbox]), [ann])
+  await pass(outreach, 60)
+  for (const from of [ann, 'carl@globex.example']) {
+    const head = [`From: <${from}>`, 'Subject: Hello ann', `Message-ID: <of-${from}>`]
+    const mail = await parseMail(Buffer.from([...head, '', 'Lunch tomorrow?'].join('\r\n')))
+    assert.ok(mail)
+    const into = { accountId: account.accountId, mailboxId: String(mailbox), mailboxEmail: 'me@acme.example' }
+    assert.equal(await takeMail(app.pools.db, { ...into, mail, receivedAt: clock.now, at: clock.now }), false)
+  }
+  assert.equal((await account.call('GET', '/v3/outreach/inbox')).body.count, 0)
 })
