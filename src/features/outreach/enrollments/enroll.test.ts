@@ -74,7 +74,7 @@ test('a sequence ends for one prospect alone, who can be let go on where they we
   assert.deepEqual([body.enrolled, body.finished], [2, 2], JSON.stringify(body))
 })
 
-test('who comes back waits for the time of the step that they had come to, and rests as long as they are away', async (t) => {
+test('who comes back waits for the time of their next step, and rests as long as they are away', async (t) => {
   const server = await mailServer(t)
   const account = await outreach.makeAccount()
   const mailbox = await makeMailbox(account, server.port)
@@ -105,6 +105,30 @@ test('who comes back waits for the time of the step that they had come to, and r
   await comeBack()
   const [anew] = await enrollments(outreach, id)
   assert.deepEqual([anew?.next_step, anew?.due_at], [0, away])
+})
+
+test('who is deleted and added again does not get the sequence once more, unless that is asked for', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const id = await makeSequence(account, [await makeMailbox(account, server.port)])
+  const other = await makeSequence(account, [
+    await makeMailbox(account, server.port, { email: 'you@acme.example' }),
+  ])
+  const emails = ['dora@globex.example']
+  const [dora] = await makeProspects(account, emails)
+  outreach.clock.now = monday
+  await run(account, id, emails)
+  await pass(outreach, 60)
+  assert.equal((await account.call('DELETE', `/v3/outreach/prospects/${dora}`)).status, 204)
+  await makeProspects(account, emails)
+  const enroll = async (into: number, more = {}) =>
+    (await account.call('POST', `/v3/outreach/campaigns/${into}/enroll`, { emails, ...more })).body
+  const skipped = [{ prospect: 'dora@globex.example', reason: 'already_enrolled' }]
+  assert.deepEqual(await enroll(id), { enrolled: 0, skipped })
+  await pass(outreach, 60)
+  assert.equal(server.received.length, 1)
+  assert.equal((await enroll(other)).enrolled, 1)
+  assert.equal((await enroll(id, { again: true })).enrolled, 1)
 })
 
 test('who refused does not come back; whose mailbox is gone begins anew', async (t) => {

@@ -47,6 +47,17 @@ function givenBy(accountId: string, ids: string[], emails: string[]): Sql {
 const mayComeBack = (again: boolean) => sql`
   (${again} and e.state = 'stopped' and e.handing_id is null and e.reason not in ('refused', 'complained'))`
 
+// A prospect that was deleted and added again is the same person.
+const hadSteps = (accountId: string, sequenceId: string) => sql`
+  (e.prospect_id is null
+   and exists (select 1
+                 from outreach_messages m
+                where m.account_id = ${accountId}
+                  and m.sequence_id = ${sequenceId}
+                  and m.recipient = g.email
+                  and m.step is not null
+                  and m.state <> 'failed'))`
+
 const hasMailbox = sql`
   exists (select 1 from outreach_mailboxes b where b.account_id = e.account_id and b.id = e.mailbox_id)`
 
@@ -65,6 +76,7 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, agai
              case when g.id is null then 'unknown'
                   when ${again} and e.state = 'stopped' and e.reason in ('refused', 'complained') then 'refused'
                   when e.prospect_id is not null and ${mayComeBack(again)} is not true then 'already_enrolled'
+                  when not ${again} and ${hadSteps(accountId, sequenceId)} then 'already_enrolled'
                   when x.email <> g.email then 'erased'
                   when x.reason = 'unsubscribe' or c.status = 'unsubscribed' then 'unsubscribed'
                   when x.email is not null then 'suppressed' end as reason

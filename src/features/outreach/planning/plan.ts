@@ -132,8 +132,8 @@ function* momentsOf(
   const soon = now + soonMs(mailbox.id)
   const today = limitOn(mailbox, now)
   const restMs = shortestGapMs(today, open)
-  // What left at no moment of the grid, soon after a rest or late, may have the next moment right behind it. A clock that
-  // was ahead and is put right keeps nobody.
+  // What left at no moment of the grid, soon after a rest or late, may have the next moment right behind it. A clock
+  // that was ahead and is put right keeps nobody.
   const isFromAhead = mailbox.lastAt > now + longestGapMs
   let after = isFromAhead ? now : Math.max(now, mailbox.lastAt + restMs)
   if (isRested && soon < until && open > 0 && (mailbox.used.get(utcDay(soon)) ?? 0) < today) {

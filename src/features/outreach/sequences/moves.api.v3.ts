@@ -50,7 +50,12 @@ export const enrollV3 = operation({
   params,
   body: closed({
     ...prospects,
-    again: optional(Type.Boolean({ description: 'Also those for whom it was stopped before its last step' })),
+    again: optional(
+      Type.Boolean({
+        description:
+          'Also those for whom it was stopped before its last step, and those who were deleted and added again',
+      }),
+    ),
   }),
   reply: closed({ enrolled: Type.Integer(), skipped: skippedFor(skipReasons) }),
   refusals: [moduleDisabled, notFound, legalIdentityMissing],
@@ -83,8 +88,8 @@ export const setSequenceStatusV3 = operation({
   needs: ['status'],
   summary: 'Start, pause, stop or finish an outreach sequence',
   description:
-    'running sends for real; with a test key, to the sandbox, and a live one then begins anew with the first messages. ' +
-    'stopped is final. A sequence with nobody left to write to becomes finished by itself.',
+    'running sends for real; with a test key, to the sandbox, and a live one then begins anew with the first ' +
+    'messages. stopped is final. A sequence with nobody left to write to becomes finished by itself.',
   effect: 'irreversible',
   params,
   body: closed({ status: Type.Optional(words(statuses)) }),

@@ -60,7 +60,7 @@ test('who had a step in the sandbox begins with the first one when the sequence 
   assert.equal(headerOf(followUp ?? '', 'References'), headerOf(first ?? '', 'Message-ID'))
 })
 
-test('a mailbox is not known for what went to the sandbox, which has as many places of the day as the rest', async (t) => {
+test('a mailbox is not known for what went to the sandbox, which takes places of its day all the same', async (t) => {
   const server = await mailServer(t)
   const account = await outreach.makeAccount()
   const mailbox = await makeMailbox(account, server.port, { dailyLimit: 31, ramp: true })
