@@ -10,9 +10,11 @@ import {
   makeOutreach,
   makeProspects,
   makeSequence,
+  monday,
   pass,
   run,
 } from '../fixtures/outreach.ts'
+import { postponeProspect } from './stop-enrollments.ts'
 
 const outreach = await makeOutreach()
 const { db } = outreach.app.pools
@@ -70,6 +72,63 @@ test('a sequence ends for one prospect alone, who can be let go on where they we
   assert.equal(sentTo().filter((one) => one.includes('ann@')).length, 2)
   const { body } = await account.call('GET', `/v3/outreach/campaigns/${id}/stats`)
   assert.deepEqual([body.enrolled, body.finished], [2, 2], JSON.stringify(body))
+})
+
+test('who comes back waits for the time of their next step, and rests as long as they are away', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  const id = await makeSequence(account, [mailbox])
+  const emails = ['ann@globex.example']
+  const [ann] = await makeProspects(account, emails)
+  outreach.clock.now = monday
+  await run(account, id, emails)
+  await pass(outreach, 60)
+  const comeBack = async () => {
+    await account.call('POST', `/v3/outreach/campaigns/${id}/unenroll`, { emails })
+    const { body } = await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, {
+      emails,
+      again: true,
+    })
+    assert.equal(body.enrolled, 1)
+  }
+  await comeBack()
+  await pass(outreach, 24 * 60, 30)
+  assert.equal(server.received.length, 1)
+  const ref = { accountId: account.accountId, prospectId: String(ann) }
+  const away = new Date('2026-11-24T00:00:00Z')
+  await postponeProspect(db, ref, away)
+  await comeBack()
+  const [one] = await enrollments(outreach, id)
+  assert.deepEqual([one?.next_step, one?.due_at], [1, away])
+  await account.call('DELETE', `/v3/outreach/mailboxes/${mailbox}`)
+  await comeBack()
+  const [anew] = await enrollments(outreach, id)
+  assert.deepEqual([anew?.next_step, anew?.due_at], [0, away])
+})
+
+test('who is deleted and added again does not get the sequence once more, unless that is asked for', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const id = await makeSequence(account, [await makeMailbox(account, server.port)])
+  const other = await makeSequence(account, [
+    await makeMailbox(account, server.port, { email: 'you@acme.example' }),
+  ])
+  const emails = ['dora@globex.example']
+  const [dora] = await makeProspects(account, emails)
+  outreach.clock.now = monday
+  await run(account, id, emails)
+  await pass(outreach, 60)
+  assert.equal((await account.call('DELETE', `/v3/outreach/prospects/${dora}`)).status, 204)
+  await makeProspects(account, emails)
+  const enroll = async (into: number, more = {}) =>
+    (await account.call('POST', `/v3/outreach/campaigns/${into}/enroll`, { emails, ...more })).body
+  const skipped = [{ prospect: 'dora@globex.example', reason: 'already_enrolled' }]
+  assert.deepEqual(await enroll(id), { enrolled: 0, skipped })
+  await pass(outreach, 60)
+  assert.equal(server.received.length, 1)
+  assert.equal((await enroll(other)).enrolled, 1)
+  assert.equal((await enroll(id, { again: true })).enrolled, 1)
 })
 
 test('who refused does not come back; whose mailbox is gone begins anew', async (t) => {

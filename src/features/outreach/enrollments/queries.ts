@@ -47,12 +47,24 @@ function givenBy(accountId: string, ids: string[], emails: string[]): Sql {
 const mayComeBack = (again: boolean) => sql`
   (${again} and e.state = 'stopped' and e.handing_id is null and e.reason not in ('refused', 'complained'))`
 
+// A prospect that was deleted and added again is the same person.
+const hadSteps = (accountId: string, sequenceId: string) => sql`
+  (e.prospect_id is null
+   and exists (select 1
+                 from outreach_messages m
+                where m.account_id = ${accountId}
+                  and m.sequence_id = ${sequenceId}
+                  and m.recipient = g.email
+                  and m.step is not null
+                  and m.state <> 'failed'))`
+
 const hasMailbox = sql`
   exists (select 1 from outreach_mailboxes b where b.account_id = e.account_id and b.id = e.mailbox_id)`
 
 /**
  * One statement for all of them. Gives each as it was given, with the reason why it was left out. Who comes back goes
- * on with the step that they had come to, in their thread; from the first one where its mailbox is gone.
+ * on with the step that they had come to, in their thread and not before its time; from the first one where its
+ * mailbox is gone. Who is away stays so.
  */
 export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, again }: ToEnroll) {
   return db.many(
@@ -64,6 +76,7 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, agai
              case when g.id is null then 'unknown'
                   when ${again} and e.state = 'stopped' and e.reason in ('refused', 'complained') then 'refused'
                   when e.prospect_id is not null and ${mayComeBack(again)} is not true then 'already_enrolled'
+                  when not ${again} and ${hadSteps(accountId, sequenceId)} then 'already_enrolled'
                   when x.email <> g.email then 'erased'
                   when x.reason = 'unsubscribe' or c.status = 'unsubscribed' then 'unsubscribed'
                   when x.email is not null then 'suppressed' end as reason
@@ -81,7 +94,8 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, agai
         from judged j
        where j.reason is null
       on conflict (account_id, sequence_id, prospect_id) do update
-         set state = 'active', reason = null, ended_at = null, due_at = excluded.due_at, planned_at = null, tries = 0,
+         set state = 'active', reason = null, ended_at = null, planned_at = null, tries = 0,
+             due_at = greatest(excluded.due_at, case when ${hasMailbox} then e.due_at else e.rests_until end),
              next_step = case when ${hasMailbox} then e.next_step else 0 end,
              mailbox_id = case when ${hasMailbox} and e.next_step > 0 then e.mailbox_id end
        where ${mayComeBack(again)})

@@ -100,7 +100,7 @@ export type NewOutreachMessage = {
   refs: string[]
   /** queued: the job sends it as soon as it may; a step is handed over by whoever writes its row. */
   state: 'queued' | 'handing'
-  /** Of an answer. */
+  /** Of an answer, or of the sequence. */
   mode?: 'live' | 'test'
   leasedUntil?: Date
   at: Date

@@ -90,6 +90,29 @@ test('a mailbox that has rested writes soon, then at its moments; not after a me
   assert.ok((planAt(opening, 0)[0] ?? 0) !== first)
 })
 
+test('the next plan goes on as the one before it foresaw, not right behind what was sent soon', () => {
+  for (let now = Date.parse('2026-11-16T11:00:00Z'), n = 0; n < 60; n++, now += minute) {
+    const planAt = (at: number, lastAt: number) =>
+      planSends(
+        input({
+          now: at,
+          until: at + 2 * hour,
+          mailboxes: [{ ...mailbox('1'), lastAt }],
+          sequences: [sequence('1', ['1'])],
+          firsts: firsts(20),
+        }),
+      )
+    const [soon, second] = planAt(now, now - hour).map(({ at }) => at)
+    // A quarter of a minute later, and it left some seconds late.
+    const [next] = planAt(now + 15_000, (soon ?? 0) + 3_000)
+    assert.ok((next?.at ?? 0) - (soon ?? 0) >= 4 * minute, `${iso(soon ?? 0)} ${iso(next?.at ?? 0)}`)
+    assert.equal(next?.at, second)
+  }
+  const ahead = { ...mailbox('1'), lastAt: monday + 30 * day }
+  const all = { mailboxes: [ahead], sequences: [sequence('1', ['1'])], firsts: firsts(20) }
+  assert.equal(planSends(input(all)).length, 20, 'after a clock that was ahead')
+})
+
 test('a new mailbox grows from ten a day to its limit within three weeks of its first message', () => {
   const connected = new Date('2026-10-11T15:00:00Z')
   const ramp = { daily_limit: 50, ramp_from: connected, first_day: '2026-11-01' }

@@ -129,12 +129,16 @@ function* momentsOf(
   open: number,
   { now, until, isRested }: Span,
 ): Generator<number, undefined> {
-  let after = now
   const soon = now + soonMs(mailbox.id)
   const today = limitOn(mailbox, now)
+  const restMs = shortestGapMs(today, open)
+  // What left at no moment of the grid, soon after a rest or late, may have the next moment right behind it. A clock
+  // that was ahead and is put right keeps nobody.
+  const isFromAhead = mailbox.lastAt > now + longestGapMs
+  let after = isFromAhead ? now : Math.max(now, mailbox.lastAt + restMs)
   if (isRested && soon < until && open > 0 && (mailbox.used.get(utcDay(soon)) ?? 0) < today) {
     yield soon
-    after = soon + meanGapMs(today, open) / 2
+    after = soon + restMs
   }
   for (let day = startOfUtcDay(now); day < until && open > 0; day = nextUtcDay(day)) {
     const cap = limitOn(mailbox, day)
@@ -146,6 +150,12 @@ function* momentsOf(
     }
   }
 }
+
+// A message leaves some seconds after its moment; the moment after it must not fall out for that.
+const lateMs = 60_000
+
+/** Of the messages of a mailbox: half of the mean, as between its moments, or a minute less. */
+const shortestGapMs = (cap: number, open: number) => Math.max(0, meanGapMs(cap, open) / 2 - lateMs)
 
 const hasMore = ({ items, head }: Queue<unknown>) => head < items.length
 

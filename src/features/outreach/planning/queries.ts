@@ -98,7 +98,7 @@ export function mailboxDays(db: Db, accountId: string, since: string) {
   return db.many(
     Used,
     sql`
-    select mailbox_id as id, day::text, sent + answered as sent
+    select mailbox_id as id, day::text, sent + answered + captured as sent
       from outreach_mailbox_days
      where account_id = ${accountId} and day >= ${since}::date`,
   )
@@ -212,20 +212,23 @@ export function followUpSteps(
   )
 }
 
-export type Moment = { sequenceId: string; prospectId: string; mailboxId: string; at: number }
+export type Moment = { sequenceId: string; prospectId: string; mailboxId: string; step: number; at: number }
 
+/** Of those for whom it still holds: who was put off while the plan was made waits. */
 export function storeMoments(db: Db, accountId: string, moments: Moment[]) {
   const each = <T>(of: (one: Moment) => T) => moments.map(of)
   return db.run(sql`
     update outreach_enrollments e
        set planned_at = p.at, mailbox_id = p.mailbox_id
       from unnest(${each((one) => one.sequenceId)}::bigint[], ${each((one) => one.prospectId)}::bigint[],
-                  ${each((one) => one.mailboxId)}::bigint[],
+                  ${each((one) => one.mailboxId)}::bigint[], ${each((one) => one.step)}::smallint[],
                   ${each((one) => new Date(one.at))}::timestamptz[])
-           as p (sequence_id, prospect_id, mailbox_id, at)
+           as p (sequence_id, prospect_id, mailbox_id, step, at)
      where e.account_id = ${accountId}
        and e.sequence_id = p.sequence_id
        and e.prospect_id = p.prospect_id
+       and e.next_step = p.step
+       and e.due_at <= p.at
        and e.state = 'active' and e.planned_at is null and e.handing_id is null`)
 }
 

@@ -103,10 +103,11 @@ async function spend(db: Db, { due, claimed, facts }: Step, now: Date): Promise<
     sequenceId: due.sequence_id,
     utcDay: utcDay(now.getTime()),
     localDay: dayIn(facts.schedule.timezone, now),
+    mode: facts.mode,
   }
-  const { accountId } = spent
+  const { accountId, mode } = spent
   const limit = limitOn(facts, now.getTime())
-  const ofMailbox = { accountId, id: spent.mailboxId, day: spent.utcDay, most: limit }
+  const ofMailbox = { accountId, id: spent.mailboxId, day: spent.utcDay, most: limit, mode }
   const most = facts.sequence_limit ?? greatest
   const ofSequence = { accountId, id: spent.sequenceId, day: spent.localDay, most }
   // The sequence first, always: two transactions that count the same rows in another order would wait for each other.
@@ -144,6 +145,7 @@ async function write(
     html: composed.html,
     refs: composed.refs,
     state: 'handing',
+    mode: facts.mode,
     leasedUntil: new Date(now.getTime() + leaseMs),
     at: now,
   })

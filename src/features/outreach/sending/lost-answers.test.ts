@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { MailboxOutcome } from '../../../kernel/mailbox-ports.ts'
 import { int, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { newMessageId } from '../../messages/message-id.ts'
 import {
   enrollments,
   mailServer,
@@ -14,9 +15,11 @@ import {
   monday,
   run,
 } from '../fixtures/outreach.ts'
+import { insertOutgoing } from '../messages/queries.ts'
 import { claimStep } from './claim-step.ts'
 import { sendDue } from './engine.ts'
 import { findDue } from './queries.ts'
+import { sendReplies } from './send-replies.ts'
 import { settleStep } from './settle-step.ts'
 
 const outreach = await makeOutreach()
@@ -108,4 +111,20 @@ test('a bounce that is recorded again, because nobody heard the commit, counts o
     select sent::int, refused::int, bounced::int from outreach_mailbox_days where mailbox_id = ${mailbox}`,
   )
   assert.deepEqual(days, [{ sent: 0, refused: 1, bounced: 1 }])
+})
+
+test('an answer that waits when its mailbox is deleted is told to have failed', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  const { id, messageId } = newMessageId('acme.example')
+  await insertOutgoing(db, {
+    ...{ accountId: account.accountId, id, messageId, mailboxId: String(mailbox), at: clock.now },
+    ...{ sequenceId: null, prospectId: null, step: null, refs: [], state: 'queued' },
+    ...{ recipient: 'ann@globex.example', subject: 'Re: Hello', text: 'With pleasure.' },
+  })
+  await account.call('DELETE', `/v3/outreach/mailboxes/${mailbox}`)
+  await sendReplies(engine)
+  const { body } = await account.call('GET', '/api/v1/messages?to=ann@globex.example')
+  assert.deepEqual([body.data[0]?.status, server.received.length], ['failed', 0])
 })

@@ -15,9 +15,11 @@ import {
   monday,
   pass,
   run,
+  watchUntil,
 } from '../fixtures/outreach.ts'
 import { insertReply } from '../inbox/reply-queries.ts'
-import { planAll } from '../planning/plan-account.ts'
+import { planAccount, planAll } from '../planning/plan-account.ts'
+import { storeMoments } from '../planning/queries.ts'
 import { parseMail } from '../reading/parse-mail.ts'
 import { takeMail } from '../watching/take-mail.ts'
 import { sendDue } from './engine.ts'
@@ -123,6 +125,21 @@ for (const [words, says, texts] of [
     assert.deepEqual([one?.state, one?.next_step], ['active', 1])
     assert.ok((one?.due_at.toISOString() ?? '') > '2026-11-24', one?.due_at.toISOString())
   })
+
+test('who says that they are away while the plan is made gets no moment in it', async (t) => {
+  const server = await mailServer(t)
+  const { account, mailbox, id } = await running(server.port)
+  await pass(outreach, 60)
+  clock.now = new Date('2026-11-19T08:30:00Z')
+  await watchUntil(outreach, new Date('2026-11-19T09:30:00Z'))
+  const { planned } = await planAccount(db, account.accountId, { now: clock.now, aheadMs: 3_600_000 })
+  assert.deepEqual([planned.length, planned[0]?.step], [1, 1])
+  await takeAbsence(account, mailbox, server.received[0]?.text ?? '')
+  await storeMoments(db, account.accountId, planned)
+  assert.equal((await enrollments(outreach, id))[0]?.planned_at, null)
+  await pass(outreach, 60)
+  assert.equal(server.received.length, 1)
+})
 
 test('who is suppressed between the plan and the moment is not written to', async (t) => {
   const server = await mailServer(t)

@@ -53,7 +53,7 @@ export function claimEnrollment(db: Db, { account_id, sequence_id, prospect_id }
 
 export type Facts = {
   status: string
-  mode: 'live' | 'test'
+  mode: Mode
   steps: Step[]
   schedule: Schedule
   sequence_limit: number | null
@@ -129,17 +129,24 @@ export function findFacts(db: Db, due: DueRef, mailboxId: string, now: Date) {
   )
 }
 
+export type Mode = 'live' | 'test'
+
+// A step in the sandbox takes a place of the day, but is nothing that the mailbox has sent.
+const columnOf = (mode: Mode) => (mode === 'live' ? sql`sent` : sql`captured`)
+
 type Counted = { accountId: string; id: string; day: string; most: number }
 
 /** False when the day has had as many as it may: all processes count in the same row. */
-export async function countMailboxSend(db: Db, { accountId, id, day, most }: Counted): Promise<boolean> {
+export async function countMailboxSend(db: Db, counted: Counted & { mode: Mode }): Promise<boolean> {
+  const { accountId, id, day, most, mode } = counted
   if (most <= 0) return false
-  const counted = await db.run(sql`
-    insert into outreach_mailbox_days as d (account_id, mailbox_id, day, sent)
+  const column = columnOf(mode)
+  const count = await db.run(sql`
+    insert into outreach_mailbox_days as d (account_id, mailbox_id, day, ${column})
     values (${accountId}, ${id}, ${day}, 1)
     on conflict (account_id, mailbox_id, day)
-    do update set sent = d.sent + 1 where d.sent + d.answered < ${most}`)
-  return counted > 0
+    do update set ${column} = d.${column} + 1 where d.sent + d.answered + d.captured < ${most}`)
+  return count > 0
 }
 
 export async function countSequenceSend(db: Db, { accountId, id, day, most }: Counted): Promise<boolean> {
@@ -157,15 +164,17 @@ export type Spent = {
   sequenceId: string
   utcDay: string
   localDay: string
+  mode: Mode
 }
 
 /** It did not leave after all. */
 export async function giveBack(db: Db, spent: Spent): Promise<void> {
   const { accountId, mailboxId, utcDay } = spent
+  const column = columnOf(spent.mode)
   await giveBackToSequence(db, spent)
   await db.run(sql`
-    update outreach_mailbox_days set sent = sent - 1
-     where account_id = ${accountId} and mailbox_id = ${mailboxId} and day = ${utcDay} and sent > 0`)
+    update outreach_mailbox_days set ${column} = ${column} - 1
+     where account_id = ${accountId} and mailbox_id = ${mailboxId} and day = ${utcDay} and ${column} > 0`)
 }
 
 /** The server refused it: it did not leave either, but was tried. */

@@ -63,6 +63,16 @@ export function failUnwanted(db: Db) {
      where q.state = 'queued' and (${isUnwanted})`)
 }
 
+/** Answers of a mailbox that was deleted before they left: no other may write in its place. */
+export function failHomeless(db: Db) {
+  return db.run(sql`
+    -- all accounts: one engine serves them all
+    update outreach_messages q
+       set state = 'failed', error = 'The mailbox that it was to leave from is deleted.'
+     where q.state = 'queued'
+       and not exists (select 1 from outreach_mailboxes m where m.account_id = q.account_id and m.id = q.mailbox_id)`)
+}
+
 /** Answers that people wrote and that wait, of mailboxes that work and accounts that say who they are. */
 export function claimReplies(
   db: Db,

@@ -11,7 +11,7 @@ import { addressOf, leaseMs } from './claim-step.ts'
 import { composeOutreach, unsubscribeUrlOf } from './compose-outreach.ts'
 import { capture, type EngineNeeds, record, sendThrough, turnMs } from './engine.ts'
 import { type Lanes, openLanes } from './lanes.ts'
-import { claimReplies, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
+import { claimReplies, failHomeless, failUnwanted, type QueuedReply, replyLater } from './reply-queries.ts'
 import { endMessage } from './settle-queries.ts'
 import { faultOfMailbox, told } from './told.ts'
 
@@ -28,6 +28,7 @@ export async function sendReplies(needs: EngineNeeds, given?: Lanes): Promise<vo
   const lanes = given ?? openReplyLanes()
   const now = needs.now()
   await failUnwanted(needs.db)
+  await failHomeless(needs.db)
   const leasedUntil = new Date(now.getTime() + leaseMs)
   const replies = await claimReplies(needs.db, now, { leasedUntil, limit: Math.min(portion, lanes.room()) })
   const work = (reply: QueuedReply) =>

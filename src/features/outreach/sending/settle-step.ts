@@ -57,7 +57,8 @@ const mailboxOf = ({ spent }: Taken) => ({ accountId: spent.accountId, mailboxId
 async function settleLeft({ db, taken }: Settling, end: MessageEnd): Promise<void> {
   await goOn(db, handedOf(taken), end.at)
   await endMessage(db, messageOf(taken), end)
-  await noteSmtp(db, mailboxOf(taken), null)
+  // Of the sandbox nothing is learnt about the server.
+  if (taken.mode === 'live') await noteSmtp(db, mailboxOf(taken), null)
 }
 
 type Handed = Pick<OpenMessage, 'account_id' | 'id' | 'sequence_id' | 'prospect_id' | 'mailbox_id'>

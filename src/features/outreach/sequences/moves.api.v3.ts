@@ -43,14 +43,19 @@ export const enrollV3 = operation({
   summary: 'Enrol prospects, up to 10000 at once',
   description:
     'Those that are unknown, suppressed, unsubscribed, erased or enrolled already are skipped, each with its reason. ' +
-    'A sequence that had finished runs again. With again, those for whom it was stopped go on where they were; who ' +
-    'refused or complained does not.',
+    'A sequence that had finished runs again. With again, those for whom it was stopped go on where they were, not ' +
+    'before the next step is due; who refused or complained does not.',
   effect: 'irreversible',
   perMinute: 60,
   params,
   body: closed({
     ...prospects,
-    again: optional(Type.Boolean({ description: 'Also those for whom it was stopped before its last step' })),
+    again: optional(
+      Type.Boolean({
+        description:
+          'Also those for whom it was stopped before its last step, and those who were deleted and added again',
+      }),
+    ),
   }),
   reply: closed({ enrolled: Type.Integer(), skipped: skippedFor(skipReasons) }),
   refusals: [moduleDisabled, notFound, legalIdentityMissing],
@@ -83,7 +88,8 @@ export const setSequenceStatusV3 = operation({
   needs: ['status'],
   summary: 'Start, pause, stop or finish an outreach sequence',
   description:
-    'running sends for real. stopped is final. A sequence with nobody left to write to becomes finished by itself.',
+    'running sends for real; with a test key, to the sandbox, and a live one then begins anew with the first ' +
+    'messages. stopped is final. A sequence with nobody left to write to becomes finished by itself.',
   effect: 'irreversible',
   params,
   body: closed({ status: Type.Optional(words(statuses)) }),

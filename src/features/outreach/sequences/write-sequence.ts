@@ -20,6 +20,7 @@ import {
 } from './queries.ts'
 import { readSequence, refuseBadSteps, type SequenceBody } from './read-sequence.ts'
 import type { SequenceFields, Status } from './sequence.ts'
+import { beginAnew, detachMessages } from './trial-queries.ts'
 
 export async function createSequence(ctx: Ctx, body: SequenceBody): Promise<number> {
   const { timezone } = await readSettings(ctx)
@@ -123,8 +124,16 @@ export async function moveSequence(ctx: Ctx, id: number, status: Status): Promis
   await setStatus(ctx.db, refOf(ctx, found.id), { status, mode, at: ctx.now })
   if (status !== 'paused') await resolveStranded(ctx, found)
   const ref = { accountId: ctx.caller.accountId, sequenceId: found.id }
+  if (found.mode === 'test' && mode === 'live') await startForReal(ctx, found)
   if (status === 'running') await finishBeyond(ctx.db, ref, { steps: found.steps.length, at: ctx.now })
   else await unplanSequence(ctx.db, refOf(ctx, found.id))
   if (status === 'stopped' || status === 'finished')
     await stopOfSequence(ctx.db, ref, { reason: `sequence_${status}`, at: ctx.now })
+}
+
+/** Whoever had a step in the sandbox has had none: follow-ups would go to people who never got the first message. */
+async function startForReal(ctx: Ctx, { id }: SequenceRow): Promise<void> {
+  const ref = refOf(ctx, id)
+  await detachMessages(ctx.db, ref)
+  await beginAnew(ctx.db, ref, ctx.now)
 }

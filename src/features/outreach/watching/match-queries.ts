@@ -22,7 +22,7 @@ const Thread = row<ThreadRow>({
 
 type Wanted = { accountId: string; mailboxId: string; since: Date }
 
-/** The last message that this mailbox wrote to one of the addresses. */
+/** The last message that this mailbox wrote to one of the addresses; what went to the sandbox reached nobody. */
 export function findByRecipient(db: Db, { accountId, mailboxId, since }: Wanted, email: string) {
   return db.maybe(
     Thread,
@@ -33,6 +33,7 @@ export function findByRecipient(db: Db, { accountId, mailboxId, since }: Wanted,
        and recipient = ${email}
        and mailbox_id = ${mailboxId}
        and step is not null
+       and mode = 'live'
        and created_at >= ${since}
        and state in ('sent', 'unconfirmed', 'handing', 'bounced')
      order by id desc
@@ -52,6 +53,7 @@ export function findByDomain(db: Db, { accountId, mailboxId, since }: Wanted, do
        and created_at >= ${since}
        and right(recipient, ${domain.length + 1}) = ${`@${domain}`}
        and step is not null
+       and mode = 'live'
        and state in ('sent', 'unconfirmed', 'handing', 'bounced')
      order by id desc
      limit 50`,

@@ -7,6 +7,7 @@ import { showId } from '../../../kernel/id.ts'
 import { complaint, report } from '../reading/fixtures/reports.ts'
 import { parseMail } from '../reading/parse-mail.ts'
 import { type Mailbox, makeOutreach, type Written } from './fixtures/outreach.ts'
+import { syncMailbox } from './sync-mailbox.ts'
 import { takeMail } from './take-mail.ts'
 
 const app = await makeApp()
@@ -187,4 +188,44 @@ test('an answer in an inbox of its own is told to the mailbox that received it',
   const written = await outreach.writeTo(await outreach.makeMailbox())
   const other = await outreach.makeMailbox()
   assert.equal((await take(written, { body: 'Yes, gladly.', by: other })).mailboxId, Number(other.id))
+})
+
+test('who answered is not written to again, though the answer was put away before it was read whole', async () => {
+  const mailbox = await outreach.makeMailbox()
+  const [answered, other] = [await outreach.writeTo(mailbox), await outreach.writeTo(mailbox)]
+  const headOf = (lines: string[]) => Buffer.from([...lines, '', ''].join('\r\n'))
+  const now = new Date()
+  const heads = [
+    headOf([
+      `From: Ann <${answered.email}>`,
+      `In-Reply-To: ${answered.messageId}`,
+      'Subject: Re: A question',
+    ]),
+    headOf([
+      'From: Mail <mailer-daemon@relay.example>',
+      `In-Reply-To: ${other.messageId}`,
+      'Subject: Undelivered',
+    ]),
+    headOf(['From: A friend <friend@home.example>', 'Subject: Lunch']),
+  ].map((head, i) => ({ uid: i + 1, receivedAt: now, head }))
+  const open = {
+    folders: ['INBOX'],
+    enter: async () => ({ uidValidity: '1', uidNext: 4 }),
+    firstSince: async () => 1,
+    headsAfter: async (uid: number) => heads.filter((one) => one.uid > uid),
+    source: async () => undefined,
+    findSent: async () => [],
+    wait: async () => {},
+    close: () => {},
+  }
+  const { accountId: account_id, ...named } = mailbox
+  const watched = { ...named, account_id, imap: {} as never, sealed: Buffer.of(), settings: Buffer.of() }
+  const syncing = { db: app.pools.db, now: () => now, mailbox: { ...watched, created_at: now }, open }
+  await syncMailbox(syncing, new AbortController().signal)
+  const states = [await outreach.enrolment(answered), await outreach.enrolment(other)].map(
+    ({ state }) => state,
+  )
+  assert.deepEqual(states, ['stopped', 'active'])
+  const { body } = await app.call('GET', `/v3/outreach/inbox?prospectId=${answered.prospectId}`)
+  assert.deepEqual([body.count, body.replies[0]?.text], [1, ''])
 })
