@@ -4,7 +4,7 @@ import type { Outcome, Said } from '../../kernel/ports.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
 import type { Claim } from './claim-queries.ts'
-import type { Sheets } from './compose-message.ts'
+import type { FindTracking, Sheets } from './compose-message.ts'
 import {
   type AttachmentRow,
   type DueRow,
@@ -65,6 +65,8 @@ export type SettleNeeds = {
   /** Where nobody tells of deliveries: that a message is taken starts the count of soft bounces anew. */
   takenIsDelivered?: boolean
   campaigns?: CampaignMail
+  /** Says which links the simulator may click. */
+  trackingOf?: FindTracking
 }
 
 const contactGone = {
@@ -244,15 +246,17 @@ function followUp(needs: SettleNeeds, due: DueRow, result: Result | undefined) {
   if (result?.status !== 'sent') return undefined
   const act = actOf(due.recipient)
   if (act || due.mode === 'test' || needs.transport.kind === 'capture')
-    return (tx: Db) => actOut(tx, due, told, act)
+    return (tx: Db) => actOut(tx, needs, due, { told, act })
   if (!needs.takenIsDelivered || !due.has_soft_bounces) return undefined
   return (tx: Db) => clearSoftBounces(tx, due.account_id, due.recipient)
 }
 
-async function actOut(tx: Db, due: DueRow, told: Told, act: Act | undefined): Promise<void> {
+type Acted = { told: Told; act: Act | undefined }
+
+async function actOut(tx: Db, { trackingOf }: SettleNeeds, due: DueRow, { told, act }: Acted): Promise<void> {
   if (act === 'hard-bounce') return recordBounce(tx, told, simulated.hardBounce, simulatedVerdicts.hard)
   if (act === 'soft-bounce') return recordBounce(tx, told, simulated.softBounce, simulatedVerdicts.soft)
   await recordDelivery(tx, told, '250 2.0.0 captured')
   if (act === 'complaint') await recordComplaint(tx, told, 'abuse')
-  if (act) await actOutActivity(tx, due, act, told.at)
+  if (act) await actOutActivity(tx, due, { act, at: told.at, except: trackingOf?.(due).except })
 }
