@@ -50,7 +50,12 @@ export async function composeDue(
 /** What came composed is sent on as it stands, but for pixel, tracked links and octets that not every server takes. */
 async function trackRelayed({ trackingOf }: ComposeNeeds, due: DueRow, raw: Buffer): Promise<Buffer> {
   if (due.track.opens === false && due.track.clicks === false) return toSevenBit(raw)
-  return toSevenBit(await changeHtmlParts(raw, async (html) => rewriteHtml(html, trackingOf(due))))
+  const { pixelUrl, ...links } = trackingOf(due)
+  // One pixel: a program that puts a file between two halves of a text shows both of them at every open.
+  const pixels = pixelUrl === undefined ? [] : [pixelUrl]
+  return toSevenBit(
+    await changeHtmlParts(raw, async (html) => rewriteHtml(html, { ...links, pixelUrl: pixels.pop() })),
+  )
 }
 
 async function composeParts(needs: ComposeNeeds, due: DueRow, content: Content): Promise<Buffer> {
