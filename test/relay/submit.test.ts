@@ -150,6 +150,27 @@ describe('a message over the relay', () => {
     assert.equal((await stored()).length, 1)
   })
 
+  test('has one pixel, however many halves its HTML has', async () => {
+    const { key, stored, accountId } = await fresh()
+    const half = ['Content-Type: text/html', '', '<p><a href="https://shop.example/">Hello</a></p>', '']
+    const head = [
+      'From: shop@example.com',
+      'Subject: halves',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+    ]
+    const raw = [...head, '--b', ...half, '--b', ...half, '--b--', ''].join('\r\n')
+    await app.send({ raw, envelope: { from: 'shop@example.com', to: ['anna@example.com'] } }, key)
+    assert.equal((await stored()).length, 1)
+    const [text] = await until(async () => {
+      const captured = await app.captured(accountId)
+      return captured.length === 1 && captured.map(String)
+    }, 'the capture')
+    const plain = text?.replaceAll('=\r\n', '') ?? ''
+    assert.deepEqual([plain.match(/href=/g)?.length, plain.match(/\.gif/g)?.length], [2, 1])
+    assert.doesNotMatch(plain, /shop\.example\/"/)
+  })
+
   test('has its HTML tracked, unless it says otherwise', async () => {
     const { accountId, key } = await fresh()
     const html = '<body>Hello <a href="https://shop.example/order/7">your order</a></body>'

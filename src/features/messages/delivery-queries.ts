@@ -202,6 +202,8 @@ export type Settled = {
   status: Status
   at: Date
   attempts: number
+  /** Of the attempts those of which nobody heard whether the message was taken. */
+  unsureTries: number
   /** How many tries its row in the queue counted when it was claimed. */
   claim: number
   error: LastError | null
@@ -265,10 +267,10 @@ export function requeue(db: Runs, settled: Settled[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     update delivery_queue q
-       set due_at = s.due_at, attempts = s.attempts
+       set due_at = s.due_at, attempts = s.attempts, unsure_tries = s.unsure_tries
       from unnest(${column('id')}::uuid[], ${column('dueAt')}::timestamptz[], ${column('attempts')}::int[],
-                  ${column('claim')}::int[])
-           as s (id, due_at, attempts, claim)
+                  ${column('unsureTries')}::int[], ${column('claim')}::int[])
+           as s (id, due_at, attempts, unsure_tries, claim)
      where q.message_id = s.id
        and q.attempts = s.claim`)
 }

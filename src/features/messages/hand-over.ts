@@ -65,11 +65,16 @@ export async function handOver(
     id: due.id,
     accountId: due.account_id,
     envelopeFrom: due.sender,
-    recipient:
-      due.parts?.to.find(({ email }) => email.toLowerCase() === due.recipient)?.email ?? due.recipient,
+    recipient: addressOf(due),
     raw,
     stream: due.stream,
   })
+}
+
+/** In the letters that it was given with, which may mean something to its server (RFC 5321 §2.4). */
+function addressOf({ recipient, parts }: Due): string {
+  const shown = [...(parts?.to ?? []), ...(parts?.cc ?? [])]
+  return shown.find(({ email }) => email.toLowerCase() === recipient)?.email ?? recipient
 }
 
 /** What goes over the wire, or why nothing does. */

@@ -29,6 +29,9 @@ const briefWaitMs = 10_000
 // Whoever asks for more is asked once a day all the same: a wait beyond the week would end the message at once.
 const longestAskedMs = 24 * 3_600_000
 
+/** Hand-overs of which nobody heard whether they succeeded: each may have put a copy before its reader. */
+export const mostUnsureTries = 3
+
 export type Tried = {
   attempts: number
   /** The first try that was made; what waited for it, because nobody tried, is no time of tries. */

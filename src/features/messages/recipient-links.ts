@@ -12,6 +12,9 @@ export const recipientLinks = {
   mirror: `${host}mirror`,
 }
 
+/** Of one that leads nowhere yet. */
+export const isRecipientLink = (url: string) => url.startsWith(host)
+
 /** Stands where the token of a recipient would: a test or a preview must not take its reader off anything. */
 export const testToken = 'test'
 

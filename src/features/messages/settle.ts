@@ -2,9 +2,10 @@
 import type { Db } from '../../kernel/db.ts'
 import type { Outcome, Said } from '../../kernel/ports.ts'
 import { storable } from '../../kernel/v3/lenient.ts'
+import type { BounceVerdict } from './bounces/classes.ts'
 import { classifyReply } from './bounces/classify-reply.ts'
 import type { Claim } from './claim-queries.ts'
-import type { Sheets } from './compose-message.ts'
+import type { FindTracking, Sheets } from './compose-message.ts'
 import {
   type AttachmentRow,
   type DueRow,
@@ -16,7 +17,7 @@ import {
   settleMessages,
 } from './delivery-queries.ts'
 import { clearSoftBounces, insertEvents, type NewEvent } from './event-queries.ts'
-import { type NextTry, nextTry } from './model.ts'
+import { mostUnsureTries, type NextTry, nextTry } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 import {
   applyBounce,
@@ -33,7 +34,7 @@ import { type Act, actOf, simulated, simulatedVerdicts } from './simulator.ts'
 export type Unready = { kind: 'unready'; retryAfterMs: number } & Said
 
 export type HandedOver = {
-  due: DueRow & { attempts: number; renderedSubject?: string }
+  due: DueRow & { attempts: number; unsure_tries: number; renderedSubject?: string }
   outcome:
     | Outcome
     | { kind: 'suppressed'; reason: string }
@@ -65,6 +66,8 @@ export type SettleNeeds = {
   /** Where nobody tells of deliveries: that a message is taken starts the count of soft bounces anew. */
   takenIsDelivered?: boolean
   campaigns?: CampaignMail
+  /** Says which links the simulator may click. */
+  trackingOf?: FindTracking
 }
 
 const contactGone = {
@@ -131,8 +134,9 @@ const nothing = {
 }
 
 function resultOf({ retryFactor }: SettleNeeds, { due, outcome, eventId }: HandedOver, at: Date): Result {
-  const { id, attempts } = due
-  const base = { ...nothing, id, at, attempts, claim: attempts }
+  const { id, attempts, unsure_tries } = due
+  const unsureTries = unsure_tries + (outcome.kind === 'uncertain' ? 1 : 0)
+  const base = { ...nothing, id, at, attempts, unsureTries, claim: attempts }
   const event = (type: string, data: object): NewEvent => ({
     id: eventId,
     accountId: due.account_id,
@@ -177,11 +181,7 @@ type Retry = {
   retryFactor: number
 }
 
-function retried(
-  base: Base,
-  { due, outcome, retryFactor }: Retry,
-  event: (type: string, data: object) => NewEvent,
-): Result {
+function retried(base: Base, { due, outcome, retryFactor }: Retry, event: Events): Result {
   const verdict = classifyReply(outcome)
   const isTransport =
     outcome.kind === 'unready' || (outcome.kind === 'deferred' && outcome.fault === 'transport')
@@ -194,24 +194,44 @@ function retried(
     askedMs: outcome.retryAfterMs ?? 0,
     factor: retryFactor,
   })
-  if (!next) {
-    const error = lastErrorOf('retries_spent', outcome)
-    return {
-      ...base,
-      status: 'failed',
-      subject: due.renderedSubject ?? null,
-      error,
-      // A week without the upstream says nothing of the recipient.
-      bounce: isTransport ? { ...verdict, countsToLimit: false } : verdict,
-      event: event('bounce', bounceData(outcome, verdict)),
-    }
-  }
+  const isUnsure = outcome.kind === 'uncertain' && base.unsureTries >= mostUnsureTries
+  if (isUnsure)
+    return ended(base, due, {
+      code: 'outcome_unknown',
+      said: unsureOf(base, outcome),
+      verdict: { ...verdict, countsToLimit: false },
+      event,
+    })
+  // A week without the upstream says nothing of the recipient.
+  const spent = isTransport ? { ...verdict, countsToLimit: false } : verdict
+  if (!next) return ended(base, due, { code: 'retries_spent', said: outcome, verdict: spent, event })
   const error = lastErrorOf(verdict.class, outcome)
   const waits = { ...base, error, triedSince, dueAt: next.at, ...heldBy(next, outcome) }
   // The upstream's own trouble is told by the message's last error; an event a message and try would drown the log.
   if (isTransport) return { ...waits, attempts: due.attempts - 1 }
   return { ...waits, event: event('deferred', bounceData(outcome, verdict)) }
 }
+
+type Events = (type: string, data: object) => NewEvent
+type End = { code: string; said: Said; verdict: BounceVerdict; event: Events }
+
+/** Given up: not by a word of the server, but because it is enough. */
+function ended(base: Base, due: HandedOver['due'], { code, said, verdict, event }: End): Result {
+  return {
+    ...base,
+    status: 'failed',
+    subject: due.renderedSubject ?? null,
+    error: lastErrorOf(code, said),
+    bounce: verdict,
+    event: event('bounce', bounceData(said, verdict)),
+  }
+}
+
+/** Each of these tries may have put a copy before its reader: one more is not worth it. */
+const unsureOf = ({ unsureTries }: Base, said: Said): Said => ({
+  ...said,
+  message: `It may have been sent, ${unsureTries} times at most: ${said.message}`,
+})
 
 function heldBy(
   { isHeld, at }: NextTry,
@@ -244,15 +264,17 @@ function followUp(needs: SettleNeeds, due: DueRow, result: Result | undefined) {
   if (result?.status !== 'sent') return undefined
   const act = actOf(due.recipient)
   if (act || due.mode === 'test' || needs.transport.kind === 'capture')
-    return (tx: Db) => actOut(tx, due, told, act)
+    return (tx: Db) => actOut(tx, needs, due, { told, act })
   if (!needs.takenIsDelivered || !due.has_soft_bounces) return undefined
   return (tx: Db) => clearSoftBounces(tx, due.account_id, due.recipient)
 }
 
-async function actOut(tx: Db, due: DueRow, told: Told, act: Act | undefined): Promise<void> {
+type Acted = { told: Told; act: Act | undefined }
+
+async function actOut(tx: Db, { trackingOf }: SettleNeeds, due: DueRow, { told, act }: Acted): Promise<void> {
   if (act === 'hard-bounce') return recordBounce(tx, told, simulated.hardBounce, simulatedVerdicts.hard)
   if (act === 'soft-bounce') return recordBounce(tx, told, simulated.softBounce, simulatedVerdicts.soft)
   await recordDelivery(tx, told, '250 2.0.0 captured')
   if (act === 'complaint') await recordComplaint(tx, told, 'abuse')
-  if (act) await actOutActivity(tx, due, act, told.at)
+  if (act) await actOutActivity(tx, due, { act, at: told.at, except: trackingOf?.(due).except })
 }

@@ -1,12 +1,12 @@
 // HTML inside a message that somebody else composed: found, read and put back, with all else byte for byte.
 import { decodeStrictly } from '../../../kernel/decode-text.ts'
-import { splitMessage } from './canonical.ts'
+import { type HeaderField, splitMessage } from './canonical.ts'
 import { changeParts, fieldValue, type Part, parameterOf } from './part-tree.ts'
 import { encodeText } from './transfer.ts'
 
 type Change = (html: string) => Promise<string>
 
-/** Nothing of a message changes that is signed or encrypted, and no part that is attached or cannot be read. */
+/** Nothing of a message changes that is signed or encrypted, and no part that is a file or cannot be read. */
 export async function changeHtmlParts(raw: Buffer, change: Change): Promise<Buffer> {
   const { fields } = splitMessage(raw)
   if (fields.some(({ name }) => name === 'dkim-signature')) return raw
@@ -16,7 +16,7 @@ export async function changeHtmlParts(raw: Buffer, change: Change): Promise<Buff
 }
 
 async function changedHtml({ whole, fields, body }: Part, change: Change): Promise<Buffer> {
-  if (/^\s*attachment/i.test(fieldValue(fields, 'content-disposition'))) return whole
+  if (isFile(fields)) return whole
   const charset = parameterOf(fieldValue(fields, 'content-type'), 'charset')
   const html = textOf(body, fieldValue(fields, 'content-transfer-encoding'), charset)
   const wanted = html === undefined ? undefined : await change(html)
@@ -27,6 +27,14 @@ async function changedHtml({ whole, fields, body }: Part, change: Change): Promi
     .map(({ text }) => `${text}\r\n`)
   const own = `Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: ${encoded.encoding}\r\n\r\n`
   return Buffer.from(head.join('') + own + encoded.body, 'latin1')
+}
+
+// Some programs call a file "inline", or give it a name and say no more.
+const named = /;\s*(?:file)?name(?:\*\d*\*?)?\s*=/i
+
+function isFile(fields: HeaderField[]): boolean {
+  const [type, disposition] = [fieldValue(fields, 'content-type'), fieldValue(fields, 'content-disposition')]
+  return /^\s*attachment/i.test(disposition) || named.test(type) || named.test(disposition)
 }
 
 // Undefined for a character set or an encoding that nobody knows, and octets that are none of it.

@@ -42,6 +42,18 @@ describe('opens and clicks', () => {
     assert.deepEqual(await seen('robot', { track_opens: true, track_clicks: true }), ['delivery'])
   })
 
+  test('are acted out on the first link that is tracked', async () => {
+    const html = `<a href="{{ mirror }}">1</a> <a data-no-track href="https://example.net/">2</a>
+      <a href="https://example.org/?a=1&amp;b=2">3</a> <a href="https://example.net/">4</a>`
+    const { body } = await send({ to: 'click+3@simulator.posthorn.test', params: {}, html })
+    const { events } = await settled(body.id, ['delivered'])
+    const clicks = events.filter(({ type }: { type: string }) => type === 'click')
+    assert.deepEqual(
+      clicks.map(({ url }: { url: string }) => url),
+      ['https://example.org/?a=1&b=2'],
+    )
+  })
+
   test('are noted no more once the person withdraws the consent, in mail sent before too', async () => {
     const { key } = await app.makeAccount()
     const set = (open_tracking: string) =>

@@ -78,8 +78,8 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
     if (!headed || headed.from === mailbox.email) continue
     if (!mayBeReport(headed) && !(await matchThread(db, into, headed))) continue
     const source = await open.source(uid)
-    // What cannot be read is an answer all the same.
-    const mail = source && ((await parseMail(source)) ?? headed)
+    // What cannot be read, or what its owner put away meanwhile, is an answer all the same; a report says nothing then.
+    const mail = source ? ((await parseMail(source)) ?? headed) : mayBeReport(headed) ? undefined : headed
     if (mail) incoming.push({ ...into, mail, receivedAt })
   }
   return incoming

@@ -250,6 +250,7 @@ describe('blocked contacts', () => {
     assert.deepEqual([bounced.senderEmail, bounced.reason.code], ['shop@example.com', 'hardBounce'])
     assert.equal((await get('/v3/smtp/blockedContacts?limit=1')).contacts.length, 1)
     assert.equal((await get('/v3/smtp/blockedContacts?senders=else@example.com')).count, 0)
+    assert.equal((await get('/v3/smtp/blockedContacts?senders=Shop@Example.com')).count, 2)
     assert.equal((await get('/v3/smtp/blockedContacts?limit=101')).code, 'out_of_range')
     const path = `/v3/smtp/blockedContacts/${encodeURIComponent(simulated('hard-bounce'))}`
     assert.deepEqual(

@@ -8,6 +8,7 @@ export type BlockedRow = { id: string; email: string; reason: string; sender: st
 
 const Blocked = row<BlockedRow>({ id: text, email: text, reason: text, sender: text, created_at: time })
 
+/** `senders`: in lower case. */
 export type BlockedFilter = { since?: Date; until?: Date; senders?: string[] }
 
 const matching = (accountId: string, { since, until, senders }: BlockedFilter) => sql`
@@ -23,7 +24,7 @@ const matching = (accountId: string, { since, until, senders }: BlockedFilter) =
      where true
        ${when(since, (at) => sql`and s.created_at >= ${at}`)}
        ${when(until, (at) => sql`and s.created_at < ${at}`)}
-       ${when(senders, (all) => sql`and s.sender = any(${all}::text[])`)}`
+       ${when(senders, (all) => sql`and lower(s.sender) = any(${all}::text[])`)}`
 
 export function listBlocked(db: Db, accountId: string, filter: BlockedFilter, slice: Slice) {
   return db.many(

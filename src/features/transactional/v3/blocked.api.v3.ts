@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { normalEmail } from '../../../kernel/email-address.ts'
 import { operation } from '../../../kernel/operation.ts'
 import { notFound } from '../../../kernel/refusals.ts'
 import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
@@ -75,7 +76,7 @@ export const listBlockedContacts = operation({
   refusals: [outOfRange],
 }).run(async (ctx, { query }) => {
   const senders = partsOf(query.senders ?? [])
-    .map(storable)
+    .map((one) => normalEmail(one) ?? storable(one).toLowerCase())
     .filter((one) => one !== '')
   const filter = {
     ...readRange(query, longestRangeDays),
