@@ -30,10 +30,14 @@ const briefWaitMs = 10_000
 const longestAskedMs = 24 * 3_600_000
 
 /** Hand-overs of which nobody heard whether they succeeded: each may have put a copy before its reader. */
-export const mostUnsureTries = 3
+export const mostUnsureTries = 5
+// After these they come hours apart, so that few of them outlive the trouble of a night.
+const quickUnsureTries = 2
 
 export type Tried = {
   attempts: number
+  /** Where nobody heard of this one: how many like it there were. */
+  unsureTries?: number
   /** The first try that was made; what waited for it, because nobody tried, is no time of tries. */
   triedSince: Date
   now: Date
@@ -53,12 +57,14 @@ export type NextTry = { at: Date; isHeld: boolean }
 /** When to try again, or undefined when it is time to give up. */
 export function nextTry({
   attempts,
+  unsureTries = 0,
   triedSince,
   now,
   isTransport,
   askedMs,
   factor,
 }: Tried): NextTry | undefined {
+  if (unsureTries >= mostUnsureTries) return undefined
   const isForSomebody = askedMs >= holdAfterMs
   const isRecipients = !isTransport && !isForSomebody
   const isShortened = factor < 1 && isRecipients
@@ -68,7 +74,8 @@ export function nextTry({
   const age = isShortened ? triedFor : isRecipients ? Math.min(passed, triedFor) : passed
   const isHeld = isForSomebody || (isTransport && age > giveUpAfterMs)
   const asked = Math.min(askedMs, longestAskedMs)
-  const wait = Math.max(isTransport ? briefWaitMs : usualWaitMs(attempts), asked)
+  const usual = usualWaitMs(unsureTries > quickUnsureTries ? retryMinutes.length : attempts)
+  const wait = Math.max(isTransport ? briefWaitMs : usual, asked)
   // A tenth of jitter keeps messages deferred together from coming back together.
   const delay = wait * factor * (0.95 + Math.random() * 0.1)
   const latest = isTransport || isHeld ? giveUpHeldAfterMs : giveUpAfterMs

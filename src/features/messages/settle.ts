@@ -186,25 +186,26 @@ function retried(base: Base, { due, outcome, retryFactor }: Retry, event: Events
   const isTransport =
     outcome.kind === 'unready' || (outcome.kind === 'deferred' && outcome.fault === 'transport')
   const triedSince = due.tried_since ?? base.at
+  const unsureTries = outcome.kind === 'uncertain' ? base.unsureTries : 0
   const next = nextTry({
     attempts: due.attempts,
+    unsureTries,
     triedSince,
     now: base.at,
     isTransport,
     askedMs: outcome.retryAfterMs ?? 0,
     factor: retryFactor,
   })
-  const isUnsure = outcome.kind === 'uncertain' && base.unsureTries >= mostUnsureTries
-  if (isUnsure)
+  if (!next) {
+    const isUnsure = unsureTries >= mostUnsureTries
     return ended(base, due, {
-      code: 'outcome_unknown',
-      said: unsureOf(base, outcome),
-      verdict: { ...verdict, countsToLimit: false },
+      code: isUnsure ? 'outcome_unknown' : 'retries_spent',
+      said: isUnsure ? unsureOf(base, outcome) : outcome,
+      // Neither that nor a week without the upstream says anything of the recipient.
+      verdict: isUnsure || isTransport ? { ...verdict, countsToLimit: false } : verdict,
       event,
     })
-  // A week without the upstream says nothing of the recipient.
-  const spent = isTransport ? { ...verdict, countsToLimit: false } : verdict
-  if (!next) return ended(base, due, { code: 'retries_spent', said: outcome, verdict: spent, event })
+  }
   const error = lastErrorOf(verdict.class, outcome)
   const waits = { ...base, error, triedSince, dueAt: next.at, ...heldBy(next, outcome) }
   // The upstream's own trouble is told by the message's last error; an event a message and try would drown the log.
@@ -227,7 +228,6 @@ function ended(base: Base, due: HandedOver['due'], { code, said, verdict, event 
   }
 }
 
-/** Each of these tries may have put a copy before its reader: one more is not worth it. */
 const unsureOf = ({ unsureTries }: Base, said: Said): Said => ({
   ...said,
   message: `It may have been sent, ${unsureTries} times at most: ${said.message}`,

@@ -6,6 +6,7 @@ import { int, row } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { deliverThrough } from './fixtures/engine.ts'
 import { sendingWith } from './fixtures/sending.ts'
+import { nextTry } from './model.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
@@ -35,14 +36,14 @@ function upstream(script: Outcome[]): Transport & { asked: string[] } {
   }
 }
 
-test('a message of which nobody heard three times whether it was taken is not handed over again', async () => {
-  const transport = upstream([later, lost, later, lost, later, lost, taken])
+test('a message of which nobody heard five times whether it was taken is not handed over again', async () => {
+  const transport = upstream([later, lost, lost, lost, later, lost, lost, taken])
   const stop = deliverThrough({ db, transport, retryFactor: 0.0001 })
   const { body } = await send({ to: 'unsure@example.com' })
   const { last_error, attempts } = await settled(body.id, ['failed', 'sent'])
   assert.deepEqual(
     [last_error?.code, last_error?.message, attempts, transport.asked.length],
-    ['outcome_unknown', 'It may have been sent, 3 times at most: the server closed the connection', 6, 6],
+    ['outcome_unknown', 'It may have been sent, 5 times at most: the server closed the connection', 7, 7],
   )
   await stop()
   // It says nothing about the address.
@@ -58,11 +59,24 @@ test('a message of which nobody heard three times whether it was taken is not ha
   assert.equal(n, 0)
 })
 
-test('twice is not too often', async () => {
-  const transport = upstream([lost, later, lost, taken])
+test('four times is not too often, and the last of them are hours apart', async () => {
+  const transport = upstream([lost, lost, later, lost, lost, taken])
   const stop = deliverThrough({ db, transport, retryFactor: 0.0001 })
   const { body } = await send({ to: 'surer@example.com' })
   const { last_error } = await settled(body.id, ['failed', 'sent'])
-  assert.deepEqual([last_error, transport.asked.length], [null, 4])
+  assert.deepEqual([last_error, transport.asked.length], [null, 6])
   await stop()
+})
+
+test('after two quick ones, tries of which nobody heard come hours apart', () => {
+  const now = new Date()
+  const minutes = (unsureTries: number) => {
+    const tried = { attempts: unsureTries, triedSince: now, isTransport: false, askedMs: 0, factor: 1 }
+    const next = nextTry({ ...tried, unsureTries, now })
+    return next && Math.round((next.at.getTime() - now.getTime()) / 60_000)
+  }
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth] = [1, 2, 3, 4, 5].map(minutes)
+  assert.ok(first <= 2 && second <= 6, `${first} and ${second} minutes`)
+  assert.ok(third >= 200 && fourth >= 200, `${third} and ${fourth} minutes`)
+  assert.equal(fifth, undefined)
 })
