@@ -1,2 +1,2 @@
 -- How many hand-overs of which nobody heard whether the message was taken: each may have reached its reader.
-alter table delivery_queue add column unsure_tries smallint not null default 0;
+alter table messages add column unsure_tries smallint not null default 0;

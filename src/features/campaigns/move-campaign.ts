@@ -69,9 +69,10 @@ async function refuseUncountable(ctx: Ctx, campaign: CampaignRow): Promise<void>
   if (sending.started_at === null) return refuseBeyondLimits(ctx, () => countSendable(ctx, campaign))
   if (campaign.frozen_at !== null)
     return refuseWithoutRoom(ctx, (await countIn(ctx.db, ref, ['queued', 'held'])).count)
+  // Before anything is locked that acceptance waits for.
+  const count = await countSendable(ctx, campaign)
   // What was taken at the start may not be given back yet.
   await giveBackReserved(ctx.db, ref)
-  const count = await countSendable(ctx, campaign)
   await refuseWithoutRoom(ctx, count)
   await reserveSending(ctx, campaign.id, count)
 }

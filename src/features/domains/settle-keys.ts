@@ -17,7 +17,8 @@ export async function settleKeys(db: Db, ref: DomainRef, { keys, records, at }: 
   const kept: OwnKey[] = []
   for (const [i, key] of keys.entries()) {
     const settled = after[i] ?? key
-    if (isForgotten(settled, known(key), at)) await deleteOwnKey(db, ref, key.selector)
+    // One wrong answer does not take the key away that signs in place of another.
+    if (!key.signs && isForgotten(settled, known(key), at)) await deleteOwnKey(db, ref, key.selector)
     else kept.push(await storeIfChanged(db, ref, key, withSigns(settled, known(key), spare)))
   }
   return kept

@@ -8,18 +8,11 @@ export type ClaimedRow = {
   message_id: string
   account_id: string
   attempts: number
-  unsure_tries: number
   /** Of a campaign's: when it was put into the queue. */
   since: Date | null
 }
 
-const Claimed = row<ClaimedRow>({
-  message_id: text,
-  account_id: text,
-  attempts: int,
-  unsure_tries: int,
-  since: maybe(time),
-})
+const Claimed = row<ClaimedRow>({ message_id: text, account_id: text, attempts: int, since: maybe(time) })
 
 type Claiming = {
   lane: number
@@ -73,7 +66,7 @@ export function claimDue(db: Db, { lane, limit, leaseSeconds, except = [], excep
        set due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = q.attempts + 1
       from picked p
      where q.message_id = p.message_id
-    returning q.message_id, q.account_id, q.attempts, q.unsure_tries, q.since`,
+    returning q.message_id, q.account_id, q.attempts, q.since`,
   )
 }
 

@@ -109,10 +109,9 @@ function startLane(needs: LaneNeeds, lane: number): Delivery {
     const askedAt = performance.now()
     const found = claimed.length > 0 ? await needs.db.byKeys((tx) => loadDue(tx, [...claims.keys()])) : []
     for (const due of found) {
-      const { attempts = 1, unsure_tries = 0, since } = claims.get(due.id) ?? {}
+      const { attempts = 1, since } = claims.get(due.id) ?? {}
       claims.delete(due.id)
-      const claimed = { attempts, unsure_tries, due_from: since ?? due.due_from }
-      waiting.push(Object.assign(due, { ...claimed, askedAt, leaseEnds }))
+      waiting.push(Object.assign(due, { attempts, askedAt, leaseEnds, due_from: since ?? due.due_from }))
     }
     // Nothing is left of these that could be sent.
     if (claims.size > 0) await leaveQueue(needs.db, [...claims.keys()])

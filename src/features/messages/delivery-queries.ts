@@ -21,6 +21,8 @@ export type DueRow = {
   due_from: Date
   /** Of the first try that was made; null before it. */
   tried_since: Date | null
+  /** Of its tries those of which nobody heard whether it was taken. */
+  unsure_tries: number
   /** Octets of its body and of its attachments. */
   body_size: number
   attached_size: number
@@ -57,6 +59,7 @@ const Due = row<DueRow>({
   message_id: text,
   due_from: time,
   tried_since: maybe(time),
+  unsure_tries: int,
   body_size: int,
   attached_size: int,
   parts: json(),
@@ -121,7 +124,7 @@ export function loadDue(db: Db, ids: string[]) {
     sql`
     -- all accounts: the worker serves them all
     select m.id, m.account_id, m.status, m.mode, m.stream, m.sender, m.recipient, m.subject, m.message_id,
-           coalesce(m.scheduled_at, m.created_at) as due_from, m.tried_since,
+           coalesce(m.scheduled_at, m.created_at) as due_from, m.tried_since, m.unsure_tries,
            coalesce(b.track, '{}') as track, z.body_size,
            ${ifLight} b.parts end as parts, ${ifLight} b.raw end as raw,
            coalesce(s.reason, e.reason,
@@ -228,6 +231,7 @@ export function settleMessages(db: Runs, settled: Settled[]) {
     update messages m
        set status = s.status,
            attempts = s.attempts,
+           unsure_tries = s.unsure_tries,
            last_error = s.error,
            held_reason = s.held_reason,
            upstream_id = coalesce(s.upstream_id, m.upstream_id),
@@ -235,11 +239,11 @@ export function settleMessages(db: Runs, settled: Settled[]) {
            subject = coalesce(s.subject, m.subject),
            tried_since = coalesce(m.tried_since, s.tried_since)
       from unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('at')}::timestamptz[],
-                  ${column('attempts')}::int[],
+                  ${column('attempts')}::int[], ${column('unsureTries')}::int[],
                   ${settled.map(({ error }) => (error ? JSON.stringify(error) : null))}::jsonb[],
                   ${column('upstreamId')}::text[], ${column('heldReason')}::text[], ${column('subject')}::text[],
                   ${column('claim')}::int[], ${column('triedSince')}::timestamptz[])
-           as s (id, status, at, attempts, error, upstream_id, held_reason, subject, claim, tried_since)
+           as s (id, status, at, attempts, unsure_tries, error, upstream_id, held_reason, subject, claim, tried_since)
      where m.id = s.id
        and m.status in ('queued', 'held')
        and (s.status not in ('queued', 'held')
@@ -267,10 +271,10 @@ export function requeue(db: Runs, settled: Settled[]) {
   return db.run(sql`
     -- all accounts: the worker serves them all
     update delivery_queue q
-       set due_at = s.due_at, attempts = s.attempts, unsure_tries = s.unsure_tries
+       set due_at = s.due_at, attempts = s.attempts
       from unnest(${column('id')}::uuid[], ${column('dueAt')}::timestamptz[], ${column('attempts')}::int[],
-                  ${column('unsureTries')}::int[], ${column('claim')}::int[])
-           as s (id, due_at, attempts, unsure_tries, claim)
+                  ${column('claim')}::int[])
+           as s (id, due_at, attempts, claim)
      where q.message_id = s.id
        and q.attempts = s.claim`)
 }

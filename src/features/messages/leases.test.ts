@@ -90,7 +90,7 @@ test('what another worker has by now is neither given back nor put off by the on
   const due = { id: uuidOf(id), account_id: app.accountId, recipient: 'twice@example.com', attempts: 1 }
   const outcome = { kind: 'deferred', fault: 'message', smtpCode: 451, enhancedCode: null, message: 'later' }
   await settle({ db, now, retryFactor: 1, transport: { kind: 'scripted' } }, [
-    { due: { ...due, unsure_tries: 0, due_from: now() }, outcome, eventId: crypto.randomUUID() } as never,
+    { due: { ...due, due_from: now() }, outcome, eventId: crypto.randomUUID() } as never,
   ])
   assert.deepEqual(await placeOf(id), held)
   const { body } = await app.call('GET', `/api/v1/messages/${id}`)

@@ -30,7 +30,7 @@ const briefWaitMs = 10_000
 const longestAskedMs = 24 * 3_600_000
 
 /** Hand-overs of which nobody heard whether they succeeded: each may have put a copy before its reader. */
-export const mostUnsureTries = 5
+const mostUnsureTries = 5
 // After these they come hours apart, so that few of them outlive the trouble of a night.
 const quickUnsureTries = 2
 

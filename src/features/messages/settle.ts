@@ -17,7 +17,7 @@ import {
   settleMessages,
 } from './delivery-queries.ts'
 import { clearSoftBounces, insertEvents, type NewEvent } from './event-queries.ts'
-import { mostUnsureTries, type NextTry, nextTry } from './model.ts'
+import { type NextTry, nextTry } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 import {
   applyBounce,
@@ -34,7 +34,7 @@ import { type Act, actOf, simulated, simulatedVerdicts } from './simulator.ts'
 export type Unready = { kind: 'unready'; retryAfterMs: number } & Said
 
 export type HandedOver = {
-  due: DueRow & { attempts: number; unsure_tries: number; renderedSubject?: string }
+  due: DueRow & { attempts: number; renderedSubject?: string }
   outcome:
     | Outcome
     | { kind: 'suppressed'; reason: string }
@@ -186,10 +186,10 @@ function retried(base: Base, { due, outcome, retryFactor }: Retry, event: Events
   const isTransport =
     outcome.kind === 'unready' || (outcome.kind === 'deferred' && outcome.fault === 'transport')
   const triedSince = due.tried_since ?? base.at
-  const unsureTries = outcome.kind === 'uncertain' ? base.unsureTries : 0
+  const isUnheard = outcome.kind === 'uncertain'
   const next = nextTry({
     attempts: due.attempts,
-    unsureTries,
+    unsureTries: isUnheard ? base.unsureTries : 0,
     triedSince,
     now: base.at,
     isTransport,
@@ -197,12 +197,12 @@ function retried(base: Base, { due, outcome, retryFactor }: Retry, event: Events
     factor: retryFactor,
   })
   if (!next) {
-    const isUnsure = unsureTries >= mostUnsureTries
+    const isUnsure = base.unsureTries > 0
     return ended(base, due, {
       code: isUnsure ? 'outcome_unknown' : 'retries_spent',
       said: isUnsure ? unsureOf(base, outcome) : outcome,
-      // Neither that nor a week without the upstream says anything of the recipient.
-      verdict: isUnsure || isTransport ? { ...verdict, countsToLimit: false } : verdict,
+      // Neither silence nor a week without the upstream says anything of the recipient.
+      verdict: isUnheard || isTransport ? { ...verdict, countsToLimit: false } : verdict,
       event,
     })
   }

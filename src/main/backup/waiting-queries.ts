@@ -15,7 +15,8 @@ const sequencesAtWork = `status = 'running' and exists (
   select 1 from outreach_enrollments e
    where e.account_id = outreach_sequences.account_id and e.sequence_id = outreach_sequences.id
      and e.state = 'active' and e.${isDue})`
-const answersWaiting = `state = 'queued' and sequence_id is null`
+// Steps wait with their sequence.
+const answersWaiting = `state = 'queued' and step is null`
 
 const why = 'It was waiting when the backup was made and may have left since: the restore kept it back.'
 

@@ -21,9 +21,9 @@ export const campaignJobs = ({ log, now, wake, fetchAttachment }: Needs): Job[] 
     run: async (db, at) => {
       await startDue(db, at)
       await finishCampaigns(db, at)
-      await giveBackIdle(db)
     },
   },
+  { name: 'campaigns.give-back', ...eachSecond, run: giveBackIdle },
   { name: 'campaigns.attach', ...eachSecond, run: (db, at) => fetchFiles({ db, fetchAttachment }, at) },
   {
     name: 'campaigns.freeze',

@@ -26,6 +26,14 @@ export function takeReservation(db: Db, { account_id, id }: Ref) {
   )
 }
 
+const isIdle = sql`
+  not exists (select 1
+                from campaigns c
+               where c.account_id = r.account_id
+                 and c.id = r.campaign_id
+                 and c.in_force = 'in_process'
+                 and c.frozen_at is null)`
+
 /** Of campaigns that do not come to write their recipients down: paused, interrupted, cancelled or deleted before. */
 export function listIdleReservations(db: Db) {
   return db.many(
@@ -34,12 +42,20 @@ export function listIdleReservations(db: Db) {
     -- all accounts: the job serves them all
     select r.account_id, r.campaign_id as id
       from campaign_reservations r
-     where not exists (select 1
-                         from campaigns c
-                        where c.account_id = r.account_id
-                          and c.id = r.campaign_id
-                          and c.in_force = 'in_process'
-                          and c.frozen_at is null)
+     where ${isIdle}
      order by r.campaign_id`,
+  )
+}
+
+/** Not where the campaign goes on meanwhile. */
+export function takeIdleReservation(db: Db, { account_id, id }: Ref) {
+  return db.maybe(
+    Reservation,
+    sql`
+    delete from campaign_reservations r
+     where r.account_id = ${account_id}
+       and r.campaign_id = ${id}
+       and ${isIdle}
+    returning r.key_id, r.count, r.at`,
   )
 }

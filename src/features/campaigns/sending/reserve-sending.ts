@@ -4,7 +4,12 @@ import type { Db } from '../../../kernel/db.ts'
 import { spendSending, unspend } from '../../accounts/usage/spend-sending.ts'
 import type { Ref } from './campaign-queries.ts'
 import { eachCampaign } from './each-campaign.ts'
-import { insertReservation, listIdleReservations, takeReservation } from './reservation-queries.ts'
+import {
+  insertReservation,
+  listIdleReservations,
+  takeIdleReservation,
+  takeReservation,
+} from './reservation-queries.ts'
 
 /** In the transaction that starts it. Throws where there is no room. */
 export async function reserveSending(ctx: Ctx, id: string, count: number): Promise<void> {
@@ -15,16 +20,15 @@ export async function reserveSending(ctx: Ctx, id: string, count: number): Promi
 }
 
 /** Once, in the transaction that counts what it is really for, or by the job. */
-export async function giveBackReserved(tx: Db, ref: Ref): Promise<void> {
-  const reserved = await takeReservation(tx, ref)
+export async function giveBackReserved(tx: Db, ref: Ref, take = takeReservation): Promise<void> {
+  const reserved = await take(tx, ref)
   if (!reserved) return
   const { key_id: keyId, count, at } = reserved
   await unspend(tx, { accountId: ref.account_id, keyId }, count, at)
 }
 
-/** One that goes on in this very moment is still counted when its recipients are written down. */
 export async function giveBackIdle(db: Db): Promise<void> {
   await eachCampaign(await listIdleReservations(db), (ref) =>
-    db.transaction((tx) => giveBackReserved(tx, ref)),
+    db.transaction((tx) => giveBackReserved(tx, ref, takeIdleReservation)),
   )
 }

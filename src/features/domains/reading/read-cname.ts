@@ -23,8 +23,8 @@ export async function readCname(dns: Dns, { host, target }: CnameWanted): Promis
   )
 }
 
-// Resolvers follow more; nobody needs as many.
-const mostSteps = 5
+// Resolvers follow more; each is a question that has to wait for the one before.
+const mostSteps = 2
 
 /** An alias of an alias is as good: whoever looks up what stands there follows all of them. */
 async function leadsTo(dns: Dns, first: string, target: string): Promise<boolean | 'unreadable'> {

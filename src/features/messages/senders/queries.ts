@@ -25,7 +25,8 @@ export type NamedRef = SenderRef & { names: string[] }
 
 const Place = row<{ n: number }>({ n: int })
 
-// One wrong answer of DNS changes nothing; as long as the large upstreams look for records.
+// One wrong answer of DNS changes nothing, however long nobody looks after it; as long as the large upstreams look for
+// records.
 const lapsedAfterSeconds = 72 * 3_600
 
 /**
@@ -46,7 +47,7 @@ export function findForeign(db: Db, refs: NamedRef[]) {
                          from domains d
                         where d.domain = any(r.names) and d.verified_at is not null and d.account_id = r."accountId"
                           and (d.unproven_since is null
-                               or d.unproven_since > clock_timestamp() - make_interval(secs => ${lapsedAfterSeconds})
+                               or d.unproven_since > d.checked_at - make_interval(secs => ${lapsedAfterSeconds})
                                or not exists (select 1
                                                 from domains o
                                                where o.domain = any(r.names) and o.account_id <> r."accountId"

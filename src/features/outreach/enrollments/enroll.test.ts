@@ -14,7 +14,7 @@ import {
   pass,
   run,
 } from '../fixtures/outreach.ts'
-import { postponeProspect } from './stop-enrollments.ts'
+import { postponeProspect, stopProspect } from './stop-enrollments.ts'
 
 const outreach = await makeOutreach()
 const { db } = outreach.app.pools
@@ -151,6 +151,30 @@ test('who refused does not come back; whose mailbox is gone begins anew', async 
   })
   const [one] = (await enrollments(outreach, id)).filter(({ state }) => state === 'active')
   assert.deepEqual([one?.next_step, one?.reason], [0, null])
+})
+
+test('who refused, or said to be away, after their end is heard all the same', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const id = await makeSequence(account, [await makeMailbox(account, server.port)])
+  const emails = ['ann@globex.example', 'bob@globex.example']
+  const [ann = 0, bob = 0] = await makeProspects(account, emails)
+  outreach.clock.now = monday
+  await run(account, id, emails)
+  await pass(outreach, 60)
+  const refOf = (prospect: number) => ({ accountId: account.accountId, prospectId: String(prospect) })
+  await stopProspect(db, refOf(ann), 'replied', monday)
+  await stopProspect(db, refOf(ann), 'refused', monday)
+  await stopProspect(db, refOf(bob), 'manual', monday)
+  const away = new Date('2026-12-01T00:00:00Z')
+  await postponeProspect(db, refOf(bob), away)
+  const again = await account.call('POST', `/v3/outreach/campaigns/${id}/enroll`, { emails, again: true })
+  assert.deepEqual(again.body, {
+    enrolled: 1,
+    skipped: [{ prospect: 'ann@globex.example', reason: 'refused' }],
+  })
+  const [one] = (await enrollments(outreach, id)).filter(({ state }) => state === 'active')
+  assert.deepEqual(one?.due_at, away)
 })
 
 const Waiting = row<{ n: number }>({ n: int })

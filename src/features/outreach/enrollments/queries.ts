@@ -95,7 +95,7 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, agai
        where j.reason is null
       on conflict (account_id, sequence_id, prospect_id) do update
          set state = 'active', reason = null, ended_at = null, planned_at = null, tries = 0,
-             due_at = greatest(excluded.due_at, case when ${hasMailbox} then e.due_at else e.rests_until end),
+             due_at = greatest(excluded.due_at, e.rests_until, case when ${hasMailbox} then e.due_at end),
              next_step = case when ${hasMailbox} then e.next_step else 0 end,
              mailbox_id = case when ${hasMailbox} and e.next_step > 0 then e.mailbox_id end
        where ${mayComeBack(again)})

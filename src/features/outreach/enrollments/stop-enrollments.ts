@@ -25,7 +25,7 @@ export const stopReasons = [
 ] as const
 export type StopReason = (typeof stopReasons)[number]
 
-/** In all sequences. Gives how many were active. */
+/** In all sequences. */
 export function stopProspect(
   db: Db,
   { accountId, prospectId }: ProspectRef,
@@ -39,7 +39,7 @@ export function stopEnrollment(db: Db, ref: EnrollmentRef, reason: StopReason, a
   return stopOne(db, ref, { reason, at })
 }
 
-/** In all sequences: who is away for one is away for the others. */
+/** In all sequences, and those that they may come back to: who is away for one is away for the others. */
 export function postponeProspect(db: Db, ref: ProspectRef, until: Date): Promise<number> {
   return postponeOfProspect(db, ref, until)
 }

@@ -15,7 +15,9 @@ export function stopOfProspects(
        set state = 'stopped', reason = ${reason}, ended_at = ${at}, planned_at = null
      where account_id = ${accountId}
        and prospect_id = any(${prospectIds}::bigint[])
-       and state = 'active'`)
+       and (state = 'active'
+            -- Who says no after the end has said no: they do not come back, whatever had ended it.
+            or (${reason}::text in ('refused', 'complained') and state = 'stopped' and reason <> 'complained'))`)
 }
 
 export function stopOne(db: Db, ref: EnrollmentRef, { reason, at }: { reason: string; at: Date }) {
@@ -81,8 +83,7 @@ export function postponeOfProspect(db: Db, { accountId, prospectId }: ProspectRe
     update outreach_enrollments
        set ${postponed(until)}
      where account_id = ${accountId}
-       and prospect_id = ${prospectId}
-       and state = 'active'`)
+       and prospect_id = ${prospectId}`)
 }
 
 export function postponeOne(db: Db, ref: EnrollmentRef, until: Date) {

@@ -1,6 +1,7 @@
 // A sequence that a test key tried in the sandbox, and what it is when a live one starts it.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { stopProspect } from '../enrollments/stop-enrollments.ts'
 import {
   type Account,
   mailServer,
@@ -58,6 +59,31 @@ test('who had a step in the sandbox begins with the first one when the sequence 
   assert.deepEqual(subjects().slice(2), ['Re: Hello ann'])
   const [first, followUp] = server.received.filter(({ to }) => to === ann).map(({ text }) => text)
   assert.equal(headerOf(followUp ?? '', 'References'), headerOf(first ?? '', 'Message-ID'))
+})
+
+test('who was taken out of the trial comes back to its first step, and who has said no since does not', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  const [, bobId = 0] = await makeProspects(account, [ann, bob])
+  const long = await makeSequence(account, [mailbox])
+  const short = await makeSequence(account, [mailbox], { steps: [{ subject: 'Short', text: 'Hello.' }] })
+  const other = await makeSequence(account, [mailbox], { name: 'Other' })
+  const tester = await asTester(account)
+  await run(tester, long, [ann])
+  await run(tester, short, [bob])
+  await pass(outreach, 60)
+  await finishSequences(app.pools.db, clock.now)
+  const post = (path: string, body: unknown) => account.call('POST', `/v3/outreach/campaigns/${path}`, body)
+  await post(`${long}/unenroll`, { emails: [ann] })
+  await post(`${other}/enroll`, { emails: [bob] })
+  const ref = { accountId: account.accountId, prospectId: String(bobId) }
+  await stopProspect(app.pools.db, ref, 'refused', clock.now)
+  for (const id of [long, short]) await post(`${id}/status`, { status: 'running' })
+  assert.equal((await post(`${long}/enroll`, { emails: [ann], again: true })).body.enrolled, 1)
+  await pass(outreach, 90)
+  const subjects = server.received.map(({ text }) => headerOf(text, 'Subject'))
+  assert.deepEqual(subjects, ['Hello ann'])
 })
 
 test('a mailbox is not known for what went to the sandbox, which takes places of its day all the same', async (t) => {

@@ -10,6 +10,8 @@ export type Incoming = {
   mailboxId: string
   mailboxEmail: string
   mail: IncomingMail
+  /** Its owner put it away before its text was read: it may be found whole in another folder. */
+  isHeaderOnly?: true
   receivedAt: Date
   at: Date
 }
@@ -21,13 +23,15 @@ export function replyOf(
   incoming: Incoming,
   match: Pick<Match, 'sequenceId' | 'prospectId'>,
 ): Omit<NewReply, Empty> {
-  const { accountId, mailboxId, mail, receivedAt, at } = incoming
+  const { accountId, mailboxId, mail, isHeaderOnly, receivedAt, at } = incoming
   return {
     accountId,
     mailboxId,
     sequenceId: match.sequenceId,
     prospectId: match.prospectId,
-    fingerprint: fingerprintOf(mail),
+    fingerprint: isHeaderOnly
+      ? hash('sha256', `header ${fingerprintOf(mail).toString('hex')}`, 'buffer')
+      : fingerprintOf(mail),
     messageId: mail.messageId,
     refs: [...new Set([...mail.references, ...mail.inReplyTo])],
     sender: mail.from ?? '',

@@ -79,8 +79,8 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
     if (!mayBeReport(headed) && !(await matchThread(db, into, headed))) continue
     const source = await open.source(uid)
     // What cannot be read, or what its owner put away meanwhile, is an answer all the same; a report says nothing then.
-    const mail = source ? ((await parseMail(source)) ?? headed) : mayBeReport(headed) ? undefined : headed
-    if (mail) incoming.push({ ...into, mail, receivedAt })
+    if (source) incoming.push({ ...into, mail: (await parseMail(source)) ?? headed, receivedAt })
+    else if (!mayBeReport(headed)) incoming.push({ ...into, mail: headed, isHeaderOnly: true, receivedAt })
   }
   return incoming
 }
