@@ -62,9 +62,10 @@ async function makeOutreach() {
   }
   await query(
     app.databaseUrl,
-    `insert into outreach_messages (account_id, id, mailbox_id, sequence_id, message_id, recipient, subject, text, state,
-                                   created_at)
-     values ($1, gen_random_uuid(), $2, 1, '<1@shop.example>', 'due@company.example', 'Re: Hm', 'Yes.', 'queued', now())`,
+    `insert into outreach_messages
+       (account_id, id, mailbox_id, sequence_id, message_id, recipient, subject, text, state, created_at)
+     values ($1, gen_random_uuid(), $2, 1, '<1@shop.example>', 'due@company.example', 'Re: Hm', 'Yes.', 'queued',
+             now())`,
     [accountId, mailbox],
   )
 }
