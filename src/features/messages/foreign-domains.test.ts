@@ -64,7 +64,7 @@ describe('an upstream that signs', () => {
     const unproven = (domain: string, hours: number) =>
       db.run(sql`
         update domains
-           set status = 'failed', unproven_since = now() - make_interval(hours => ${hours})
+           set status = 'failed', checked_at = now(), unproven_since = now() - make_interval(hours => ${hours})
          where account_id = ${app.accountId} and domain = ${domain}`)
     for (const domain of ['sold.example', 'wrong-answer.example', 'nobodys-now.example'])
       await verify(app.accountId, domain)

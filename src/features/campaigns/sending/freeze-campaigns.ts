@@ -59,13 +59,13 @@ async function freezeCampaign(tx: Db, ref: Ref, now: Date): Promise<void> {
   if (missing && campaign.in_force === 'in_process') return interrupt(tx, ref, missing, now)
   const domain = domainOf(campaign.sender.email)
   const { total, waiting } = await insertRecipients(tx, { campaign, recipients, domain, at: now })
-  // From here on whoever erases somebody waits, and finds what is written down.
-  await holdForExport(tx, ref.account_id)
-  const dropped = await dropErased(tx, ref)
   const current = await lockWaiting(tx, ref)
   // It was paused and changed meanwhile: what was made is not what is asked for any more.
   if (!current || current.modified_at.getTime() !== campaign.modified_at.getTime())
     throw new Error('the campaign was changed while its recipients were frozen')
+  // From here on whoever erases somebody waits, and finds what is written down.
+  await holdForExport(tx, ref.account_id)
+  const dropped = await dropErased(tx, ref)
   const gone = Math.max(0, (campaign.total ?? 0) - total)
   if (gone > 0) await countGone(tx, campaign, gone, now)
   await markFrozen(tx, campaign, { total: total + gone, at: now })
