@@ -34,6 +34,8 @@ function upstream(answer: (handover: Handover) => Promise<Outcome>): Transport &
   }
 }
 
+const firstTry = { attempts: 1, unsure_tries: 0 }
+
 async function send(to: string): Promise<string> {
   const body = { from: 'shop@example.com', to, subject: 'Hello', text: 'Hi.' }
   const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
@@ -87,7 +89,7 @@ test('what another worker has by now is neither given back nor put off by the on
   assert.equal(held.attempts, 2)
   await releaseClaims(db, [{ id: uuidOf(id), attempts: 1 }])
   assert.deepEqual(await placeOf(id), held)
-  const due = { id: uuidOf(id), account_id: app.accountId, recipient: 'twice@example.com', attempts: 1 }
+  const due = { id: uuidOf(id), account_id: app.accountId, recipient: 'twice@example.com', ...firstTry }
   const outcome = { kind: 'deferred', fault: 'message', smtpCode: 451, enhancedCode: null, message: 'later' }
   await settle({ db, now, retryFactor: 1, transport: { kind: 'scripted' } }, [
     { due: { ...due, due_from: now() }, outcome, eventId: crypto.randomUUID() } as never,
@@ -104,7 +106,10 @@ test('a message that two workers handed over, one of them long frozen, counts as
   const id = await send('thawed@example.com')
   const claim = { lane: lanes.transactional, limit: 10, leaseSeconds: 60 }
   assert.equal((await claimDue(db, claim)).length, 1)
-  const due = { id: uuidOf(id), account_id: app.accountId, recipient: 'thawed@example.com', mode: 'live' }
+  const due = {
+    ...{ id: uuidOf(id), account_id: app.accountId, recipient: 'thawed@example.com', mode: 'live' },
+    ...firstTry,
+  }
   const takenBy = (attempts: number, at: Date) =>
     settle({ db, now: () => at, retryFactor: 1, transport: { kind: 'scripted' } }, [
       { due: { ...due, attempts, due_from: at }, outcome: taken, eventId: crypto.randomUUID() } as never,
@@ -232,7 +237,7 @@ test('results are recorded in the order of messages: who locks several of them i
     await tx.run(sql`select set_config('deadlock_timeout', '10ms', true)`)
     await lock(tx, first)
     const results = [second, first].map((id) => ({
-      due: { id, account_id: app.accountId, recipient: `${id}@example.com`, attempts: 1, mode: 'live' },
+      due: { id, account_id: app.accountId, recipient: `${id}@example.com`, mode: 'live', ...firstTry },
       outcome: taken,
       eventId: crypto.randomUUID(),
     }))
