@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
-import { until } from '../../../test/until.ts'
 import { sql } from '../../kernel/sql.ts'
 import { deliverThrough } from './fixtures/engine.ts'
 import { taken, upstream } from './fixtures/scripted-upstream.ts'
+import { sendingWith } from './fixtures/sending.ts'
 import { foreignDomains } from './senders/foreign-domain.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '100' } })
 const { db } = app.pools
 
-async function send(to: string, from: string): Promise<string> {
-  const body = { from, to, subject: 'Hello', text: 'Hi.' }
-  const { status, body: sent } = await app.call('POST', '/api/v1/transactional/send', { body })
-  assert.equal(status, 202)
-  return sent.id
-}
-
-const read = async (id: string) => (await app.call('GET', `/api/v1/messages/${id}`)).body
-const reaches = (id: string, status: string) =>
-  until(async () => {
-    const message = await read(id)
-    return message.status === status && message
-  }, `${id} to be ${status}`)
+const sending = sendingWith(app)
+const send = async (to: string, from: string): Promise<string> => (await sending.send({ to, from })).body.id
+const reaches = (id: string, status: string) => sending.settled(id, [status])
 
 describe('an upstream that signs', () => {
   const verify = (accountId: string, domain: string) =>

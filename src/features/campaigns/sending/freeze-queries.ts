@@ -167,15 +167,15 @@ export function dropErased(db: Db, { account_id, id }: Ref) {
         from messages m
        where m.account_id = ${account_id}
          and m.campaign_id = ${id}
-         and case when ${hasErased(account_id)}
-                  then not exists (select 1
+         -- By itself: where nobody was erased, the messages are not read at all.
+         and ${hasErased(account_id)}
+         and case when not exists (select 1
                                      from contacts c
                                     where c.account_id = ${account_id} and c.email = m.recipient)
-                       and exists (select 1
-                                     from suppressions s
-                                    where s.account_id = ${account_id}
-                                      and s.email = erased_name(m.recipient,
-                                                                (select address_key from installation)))
+                  then exists (select 1
+                                 from suppressions s
+                                where s.account_id = ${account_id}
+                                  and s.email = erased_name(m.recipient, (select address_key from installation)))
                   else false
              end),
     dropped as (delete from messages where account_id = ${account_id} and id in (select id from erased))

@@ -76,11 +76,12 @@ async function readOurs(syncing: Syncing, heads: MailHead[]): Promise<Incoming[]
   for (const { uid, head, receivedAt } of heads) {
     const headed = await parseMail(head)
     if (!headed || headed.from === mailbox.email) continue
-    if (!mayBeReport(headed) && !(await matchThread(db, into, headed))) continue
+    const isReport = mayBeReport(headed)
+    if (!isReport && !(await matchThread(db, into, headed))) continue
     const source = await open.source(uid)
     // What cannot be read, or what its owner put away meanwhile, is an answer all the same; a report says nothing then.
     if (source) incoming.push({ ...into, mail: (await parseMail(source)) ?? headed, receivedAt })
-    else if (!mayBeReport(headed)) incoming.push({ ...into, mail: headed, isHeaderOnly: true, receivedAt })
+    else if (!isReport) incoming.push({ ...into, mail: headed, isHeaderOnly: true, receivedAt })
   }
   return incoming
 }
