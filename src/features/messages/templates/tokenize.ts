@@ -1,7 +1,8 @@
 import { type Liquid, Tokenizer, type TopLevelToken } from 'liquidjs'
+import { withoutEntities } from './entities.ts'
 
 export function tokenize({ options }: Liquid, source: string): TopLevelToken[] {
-  return new DialectTokenizer(source, options.operators).readTopLevelTokens(options)
+  return new DialectTokenizer(withoutEntities(source), options.operators).readTopLevelTokens(options)
 }
 
 const none = Number.POSITIVE_INFINITY
