@@ -27,13 +27,17 @@ export async function inOwnWords<T>(asked: object, work: () => Promise<T>): Prom
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { declaration, told } = error
-    const inOwn = { message: wordsOf(error.message), param: fieldOf(asked, told.param) }
+    const inOwn = { message: wordsOf(asked, error.message), param: fieldOf(asked, told.param) }
     const details = told.details?.map(({ code, message, param }) => {
-      return { code, message: wordsOf(message), param: fieldOf(asked, param) }
+      return { code, message: wordsOf(asked, message), param: fieldOf(asked, param) }
     })
     throw new Refusal(declaration, { ...told, ...inOwn, details })
   }
 }
 
-const wordsOf = (message: string) =>
-  message.replaceAll(/\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g, (name) => ownNames[name] ?? name)
+/** What a saved campaign lacks is written into it by the compatible namespace, under the names of that. */
+const wordsOf = (asked: object, message: string) =>
+  message.replaceAll(/\b(?:htmlContent|templateId|replyTo|scheduledAt)\b/g, (name) => {
+    const own = ownNames[name] ?? name
+    return Object.hasOwn(asked, 'campaign_id') && !Object.hasOwn(asked, own) ? name : own
+  })

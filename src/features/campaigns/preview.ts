@@ -113,6 +113,11 @@ async function recipientOf({ db, caller, now }: Ctx, contact: string | number | 
   const ref = email === undefined ? { id: String(contact) } : { email }
   const { accountId } = caller
   const found = await findContact(db, accountId, ref)
-  if (!found) throw notFound({ message: 'There is no such contact.', param: 'contact' })
+  if (!found)
+    throw notFound({
+      message: 'There is no such contact.',
+      param: 'contact',
+      hint: 'Give params in its place, or a contact that GET /v3/contacts lists.',
+    })
   return { email: found.email ?? '', attributes: await readableOf(db, { accountId, now }, found) }
 }

@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { invalidParameter, missingParameter } from '../../kernel/refusals.ts'
 import { given, storable } from '../../kernel/v3/lenient.ts'
 import { toFieldSource, withLinks } from '../messages/templates/old-names.ts'
+import { templatesHint } from '../transactional/stored-template.ts'
 import { findTemplate, type UsedTemplate } from '../transactional/template-queries.ts'
 import { refuseBadTemplate, refuseHiddenFooter } from '../transactional/v3/render.ts'
 import type { CampaignBody } from './body.ts'
@@ -27,9 +28,9 @@ export function refuseSeveralContents({ htmlContent, htmlUrl, templateId }: Camp
 export async function templateOf(ctx: Ctx, templateId: number | null | undefined) {
   if (!templateId) return undefined
   const found = await findTemplate(ctx.db, ctx.caller.accountId, templateId)
-  const param = 'templateId'
-  if (!found) throw invalidParameter({ message: `There is no template ${templateId}`, param })
-  if (!found.is_active) throw invalidParameter({ message: `Template ${templateId} is not active`, param })
+  const about = { param: 'templateId', hint: templatesHint }
+  if (!found) throw invalidParameter({ message: `There is no template ${templateId}`, ...about })
+  if (!found.is_active) throw invalidParameter({ message: `Template ${templateId} is not active`, ...about })
   return found
 }
 
@@ -80,9 +81,13 @@ export async function refuseBadTemplates(fields: CampaignFields): Promise<void> 
     await refuseHiddenFooter(htmlSource(above, []), 'htmlContent', [])
 }
 
+// The fields are those of the saved campaign, whatever the call that wants to send it takes.
+const completing =
+  'PUT /v3/emailCampaigns/{id} gives a saved campaign what it lacks: subject, htmlContent or templateId, recipients.'
+
 /** What must be there before anything is sent. */
 export function refuseIncomplete({ html, subject, ab_test, recipients }: CampaignFields): void {
-  const missing = (message: string, param: string) => missingParameter({ message, param })
+  const missing = (message: string, param: string) => missingParameter({ message, param, hint: completing })
   if (html === '')
     throw missing('The campaign has no content: give htmlContent, htmlUrl or templateId', 'htmlContent')
   if (subject.trim() === '' && !ab_test) throw missing('subject is missing', 'subject')

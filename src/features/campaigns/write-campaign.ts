@@ -15,10 +15,12 @@ import {
 } from './queries.ts'
 import { nameFrom, readFields } from './read-fields.ts'
 import { campaignProcessing, campaignSent } from './refusals.ts'
+import { campaignsHint } from './refuse-unknown.ts'
 import { tellGoesOn } from './sending/tell-interrupted.ts'
 import { refuseUnfitAt, scheduleAt } from './start-campaign.ts'
 
-export const campaignUnknown = () => notFound({ message: 'Campaign ID does not exist', param: 'id' })
+export const campaignUnknown = () =>
+  notFound({ message: 'Campaign ID does not exist', param: 'id', hint: campaignsHint })
 
 export const refOf = ({ caller }: Ctx, id: string | number): CampaignRef => ({
   accountId: caller.accountId,

@@ -57,6 +57,11 @@ async function readOrigin(
     throw invalidParameter({ message: 'Give either consent_source or import_id.', param: 'consent_source' })
   if (import_id === undefined) return { source: consent_source ?? null }
   const found = await findImport(ctx.db, ctx.caller.accountId, import_id)
-  if (!found) throw notFound({ message: `There is no import ${import_id}.` })
+  if (!found)
+    throw notFound({
+      message: `There is no import ${import_id}.`,
+      param: 'import_id',
+      hint: 'GET /v3/processes lists the imports.',
+    })
   return { importId: String(import_id) }
 }

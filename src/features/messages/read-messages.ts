@@ -21,12 +21,19 @@ export type OtherMessages = {
   events(db: Db, accountId: string, id: string): Promise<EventRow[]>
 }
 
+export const messageUnknown = () =>
+  notFound({
+    message: 'There is no message of that identifier.',
+    param: 'id',
+    hint: 'message.list (GET /api/v1/messages) finds messages by address, tag and status.',
+  })
+
 export async function readMessage(others: OtherMessages, ctx: Ctx, shownId: string) {
   const { accountId } = ctx.caller
   const id = readId('msg', shownId)
   const own = id === undefined ? undefined : await findMessage(ctx.db, accountId, id)
   const found = own ?? (id === undefined ? undefined : await others.find(ctx.db, accountId, id))
-  if (!found) throw notFound({ message: 'There is no message of that identifier.' })
+  if (!found) throw messageUnknown()
   const events = await (own ? listEvents : others.events)(ctx.db, accountId, found.id)
   const shown = events.filter(({ type }) => shownEvents.some((one) => one === type))
   return { ...showMessage(found), events: shown.map(showEvent) }

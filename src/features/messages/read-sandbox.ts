@@ -86,6 +86,11 @@ function readHead({ raw }: CapturedRow) {
 export async function readCapturedRaw(ctx: Ctx, shownId: string): Promise<Buffer> {
   const id = readId('cap', shownId)
   const [found] = id ? await listCaptured(ctx.db, ctx.caller.accountId, { id, limit: 1 }) : []
-  if (!found) throw notFound({ message: 'There is no captured message of that identifier.' })
+  if (!found)
+    throw notFound({
+      message: 'There is no captured message of that identifier.',
+      param: 'id',
+      hint: 'sandbox.list (GET /api/v1/sandbox/messages) shows what was captured.',
+    })
   return found.raw
 }

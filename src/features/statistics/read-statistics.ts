@@ -4,6 +4,7 @@ import { notFound } from '../../kernel/refusals.ts'
 import { readSettings } from '../accounts/settings/settings.ts'
 import { progressFrom } from '../campaigns/progress.ts'
 import { findCampaign } from '../campaigns/queries.ts'
+import { campaignsHint } from '../campaigns/refuse-unknown.ts'
 import { readDomainRows } from '../messages/counts/queries.ts'
 import { areDeliveriesKnown, reachedOf } from '../messages/counts/rates.ts'
 import { countedBy, readCounts, readCountsBy, type Tally, tallyOf } from '../messages/counts/read-counts.ts'
@@ -65,7 +66,7 @@ const money = ({ amount, count, currency }: RevenueRow) => ({ amount: Number(amo
 export async function readCampaignStats(ctx: Ctx, id: number) {
   const [accountId, campaignId] = [ctx.caller.accountId, String(id)]
   const campaign = await findCampaign(ctx.db, { accountId, id })
-  if (!campaign) throw notFound({ message: `There is no campaign ${id}.` })
+  if (!campaign) throw notFound({ message: `There is no campaign ${id}.`, param: 'id', hint: campaignsHint })
   const counts = await readCounts(ctx.db, { accountId, campaignIds: [campaignId] })
   const revenue = (await sumRevenue(ctx.db, { accountId, days: {}, campaignId })).map(money)
   const tally = tallyOf(counts, countedBy(await readSettings(ctx)))

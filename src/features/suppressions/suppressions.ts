@@ -74,7 +74,11 @@ export async function unsuppress(ctx: Ctx, given: string): Promise<string> {
   if (await lift(ctx.db, { accountId: ctx.caller.accountId, email })) return email
   const [kept] = await listSuppressions(ctx.db, ctx.caller.accountId, { email, limit: 1 })
   if (kept) throw erasedStays({ param: 'email' })
-  throw notFound({ message: `${email} is not on the suppression list.` })
+  throw notFound({
+    message: `${email} is not on the suppression list.`,
+    param: 'email',
+    hint: 'suppression.list (GET /api/v1/suppressions) shows who is on it.',
+  })
 }
 
 /** Takes an address off the list, upstream too; of these reasons and this source only, or whatever they are. */

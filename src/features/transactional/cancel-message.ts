@@ -1,9 +1,9 @@
 // Taking back a message that waits or is held. What cannot be taken back is a conflict that says why.
 import type { Ctx } from '../../kernel/ctx.ts'
 import { readId } from '../../kernel/id.ts'
-import { conflict, notFound } from '../../kernel/refusals.ts'
+import { conflict } from '../../kernel/refusals.ts'
 import { findMessage, type MessageRow } from '../messages/queries.ts'
-import type { OtherMessages } from '../messages/read-messages.ts'
+import { messageUnknown, type OtherMessages } from '../messages/read-messages.ts'
 import { cancelWaiting } from './v3/emails.ts'
 
 /** Asked for again it answers the same. */
@@ -21,8 +21,6 @@ async function refuseUncancelled(others: OtherMessages, ctx: Ctx, id: string): P
   if (found.status === 'cancelled') return
   throw conflict({ ...reasonOf(found), param: 'id' })
 }
-
-const messageUnknown = () => notFound({ message: 'There is no message of that identifier.' })
 
 function reasonOf({ status, source, campaign_id }: MessageRow) {
   if (source === 'outreach')

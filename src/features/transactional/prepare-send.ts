@@ -20,7 +20,7 @@ import { contactScope } from './contact-scope.ts'
 import { lookup } from './content-types.ts'
 import { faultsIn } from './field-faults.ts'
 import type { SendDraft, SendRequest } from './send-request.ts'
-import { storedTemplate } from './stored-template.ts'
+import { storedTemplate, templatesHint } from './stored-template.ts'
 import type { UsedTemplate } from './template-queries.ts'
 
 const compiled = templateCache({ max: 500 })
@@ -120,9 +120,9 @@ function readRecipient(to: SendDraft['to']): Address {
 export async function usedTemplate(ctx: Ctx, { template_id }: SendDraft): Promise<UsedTemplate | undefined> {
   if (template_id === undefined) return undefined
   const found = await storedTemplate(ctx.db, ctx.caller.accountId, template_id)
-  const param = 'template_id'
-  if (!found) throw templateInvalid({ message: `There is no template ${template_id}.`, param })
-  if (!found.is_active) throw templateInvalid({ message: `Template ${template_id} is not active.`, param })
+  const about = { param: 'template_id', hint: templatesHint }
+  if (!found) throw templateInvalid({ message: `There is no template ${template_id}.`, ...about })
+  if (!found.is_active) throw templateInvalid({ message: `Template ${template_id} is not active.`, ...about })
   return found
 }
 

@@ -4,6 +4,8 @@ import { attributeNames } from '../contacts/attributes/names.ts'
 import { mayHaveNames, withLinks, withValues } from '../messages/templates/old-names.ts'
 import { findTemplate, type UsedTemplate } from './template-queries.ts'
 
+export const templatesHint = 'GET /v3/smtp/templates tells which templates there are.'
+
 export async function storedTemplate(
   db: Db,
   accountId: string,

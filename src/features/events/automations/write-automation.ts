@@ -120,8 +120,15 @@ async function withId<T>(shown: string, find: (id: string) => Promise<T | undefi
   return id === undefined ? undefined : find(id)
 }
 
+const automationUnknown = () =>
+  notFound({
+    message: 'There is no automation of that identifier.',
+    param: 'id',
+    hint: 'automation.list (GET /api/v1/automations) shows which automations there are.',
+  })
+
 function orUnknown<T>(found: T | undefined): T {
-  if (found === undefined) throw notFound({ message: 'There is no automation of that identifier.' })
+  if (found === undefined) throw automationUnknown()
   return found
 }
 
@@ -191,7 +198,11 @@ function faultsOfTrigger(body: AutomationChange): Refusal[] {
 
 async function refuseUnknownList({ db, caller }: Ctx, id: number | undefined): Promise<void> {
   if (id === undefined || (await holdLists(db, caller.accountId, [String(id)])).length > 0) return
-  throw invalidParameter({ message: `There is no list ${id}.`, param: 'list_id' })
+  throw invalidParameter({
+    message: `There is no list ${id}.`,
+    param: 'list_id',
+    hint: 'GET /v3/contacts/lists tells which lists there are.',
+  })
 }
 
 /** Minutes from the trigger to each step. */

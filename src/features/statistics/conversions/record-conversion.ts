@@ -4,6 +4,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { normalEmail } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { findCampaign } from '../../campaigns/queries.ts'
+import { campaignsHint } from '../../campaigns/refuse-unknown.ts'
 import { cancelCarts } from '../../events/automations/cancel-carts.ts'
 import { readAmount, readCurrency } from './amount.ts'
 import {
@@ -91,7 +92,11 @@ async function attribute(
   if (given !== undefined) {
     if (await findCampaign(db, { accountId, id: given }))
       return { campaignId: String(given), attributedBy: 'explicit' }
-    throw invalidParameter({ message: `There is no campaign ${given}.`, param: 'campaign_id' })
+    throw invalidParameter({
+      message: `There is no campaign ${given}.`,
+      param: 'campaign_id',
+      hint: campaignsHint,
+    })
   }
   const since = new Date(at.getTime() - precedingMs)
   const found = await findPreceding(db, { accountId, email }, since, at)
