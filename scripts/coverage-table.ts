@@ -34,7 +34,8 @@ const notes: Record<string, string> = {
   'v3.sms.send_async': sms,
   'v3.sms.templates': 'there are none: the list is empty',
   'v3.webhook.create': 'of email and SMS, not of inbound mail; calls are signed, and tried again for longer',
-  'v3.account.get': 'no postal address and no names of people',
+  'v3.account.get':
+    'no postal address and no names of people; `email` is that of `default_sender`, and without one an address that nobody has',
 }
 
 /** What the provider has no path for. */

@@ -11,6 +11,7 @@ test('the account in the provider’s shape, with what is left this month', asyn
   const read = async () => (await app.call('GET', '/v3/account', { key })).body
   const free = await read()
   assert.deepEqual([free.plan.length, free.plan[0].type, free.plan[0].endDate], [1, 'payAsYouGo', undefined])
+  assert.equal(free.email, `account-${accountId}@posthorn.invalid`)
   await db.run(sql`update accounts set monthly_quota = 10, name = 'Shop' where id = ${accountId}`)
   const message = { from: 'shop@example.com', to: 'anna@example.org', subject: 'Hi', text: 'Hi.' }
   await app.call('POST', '/api/v1/transactional/send', { key, body: message })

@@ -36,6 +36,9 @@ const Account = closed({
 // The provider's clients show credits as a number; without a quota this one stands for "no end in sight".
 export const unlimitedCredits = 1_000_000_000
 
+// Programs take an account without an address for a key that is wrong. A name of RFC 2606 belongs to nobody.
+const nobodyOf = (accountId: string) => `account-${accountId}@posthorn.invalid`
+
 export type Relay = { enabled: boolean; host: string; port: number }
 
 export const getAccount = (relay: Relay) =>
@@ -55,7 +58,7 @@ export const getAccount = (relay: Relay) =>
       user_id: Number(account.id),
       enterprise: false,
       companyName: account.name,
-      email: settings.default_sender?.email ?? '',
+      email: settings.default_sender?.email ?? nobodyOf(account.id),
       firstName: '',
       lastName: '',
       address: { street: '', city: '', zipCode: '', country: '' },
