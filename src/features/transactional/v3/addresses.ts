@@ -1,3 +1,4 @@
+import { decodeWords } from 'postal-mime'
 import type { Ctx } from '../../../kernel/ctx.ts'
 import { type Address, readAddress } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
@@ -26,8 +27,16 @@ export function refuseLongName(name: string | undefined, param: string): void {
 }
 
 function plainAddress({ email = '', name }: Mailbox): Address | undefined {
-  const read = readAddress({ email, name: name === undefined ? undefined : oneLine(name) })
+  const read = readAddress({ email, name: name === undefined ? undefined : oneLine(decoded(name)) })
   return 'fault' in read ? undefined : read
+}
+
+// Of the longest name, in encoded words of letters of three bytes.
+const longestEncoded = 8 * longestName
+
+/** Some clients write names as they stand in a header (RFC 2047); encoded again, people would read the code. */
+function decoded(name: string): string {
+  return name.length <= longestEncoded && name.includes('=?') ? decodeWords(name) : name
 }
 
 /** By address, or by number; undefined when none is given. */
@@ -39,7 +48,7 @@ export async function readSender(
   const isNamed = given(sender.email) !== undefined || given(sender.name) !== undefined
   if (given(sender.email) === undefined && sender.id) {
     const numbered = await readNumberedSender(ctx, sender.id)
-    return { ...numbered, name: given(oneLine(sender.name ?? '')) ?? numbered.name }
+    return { ...numbered, name: given(oneLine(decoded(sender.name ?? ''))) ?? numbered.name }
   }
   if (!isNamed) return undefined
   const read = plainAddress(sender)

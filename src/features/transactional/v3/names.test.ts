@@ -82,6 +82,39 @@ describe('the names of a send', () => {
     ])
   })
 
+  test('are the same where a client wrote them as encoded words', async () => {
+    const from = (sender: string, to: string, email: string) =>
+      send({
+        sender: { email: 'shop@example.com', name: sender },
+        replyTo: { email: 'help@example.com', name: sender },
+        to: [{ email, name: to }],
+        subject: 'Hello',
+        textContent: 'Hi',
+      })
+    const plain = ['Opération, SARL', 'Émile, Jr.'] as const
+    const encoded = ['=?utf-8?q?Op=C3=A9ration=2C_SARL?=', '=?utf-8?b?w4ltaWxlLCBKci4=?='] as const
+    assert.equal((await from(...plain, 'plain-words@example.com')).status, 201)
+    assert.equal((await from(...encoded, 'encoded-words@example.com')).status, 201)
+    const expected = await headOf('plain-words@example.com')
+    const got = await headOf('encoded-words@example.com')
+    assert.deepEqual(
+      got,
+      expected.map((field) => field?.replace('plain-words', 'encoded-words')),
+    )
+    for (const name of [
+      '=?utf-8?q?A=0D=0ABcc:_x?=',
+      '=?nothing?q?A?=',
+      '=?utf-8?b?*?=',
+      '=?',
+      '=?utf-8?q?=FF?=',
+    ])
+      assert.equal((await from(name, name, 'odd-words@example.com')).status, 201, name)
+    await headOf('odd-words@example.com')
+    const { body } = await app.call('GET', '/api/v1/sandbox/messages?to=odd-words@example.com')
+    const names = body.data.flatMap(({ headers }: { headers: { name: string }[] }) => headers)
+    assert.ok(names.length > 0 && names.every(({ name }: { name: string }) => !/^bcc$/i.test(name)))
+  })
+
   test('are refused where they are no templates', async () => {
     for (const changes of [{ toField: '{{ a' }, { sender: { ...stored.sender, name: '{% if %}' } }]) {
       const reply = await app.call('POST', '/v3/smtp/templates', { body: { ...stored, ...changes } })
