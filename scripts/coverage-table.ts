@@ -35,7 +35,7 @@ const notes: Record<string, string> = {
   'v3.sms.templates': 'there are none: the list is empty',
   'v3.webhook.create': 'of email and SMS, not of inbound mail; calls are signed, and tried again for longer',
   'v3.account.get':
-    'no postal address and no names of people; `email` is that of `default_sender`, and without one an address that nobody has',
+    'no postal address and no names of people; without a `default_sender`, an `email` that nobody has',
 }
 
 /** What the provider has no path for. */

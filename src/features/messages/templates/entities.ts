@@ -1,5 +1,5 @@
-// Editors of HTML write the signs inside a tag as they write all others: {{ x|default:&quot;you&quot; }}, {% if n &gt; 1 %}.
-// Outside of quotes an entity means nothing else here.
+// Editors of HTML write the signs inside a tag as they write all others: {{ x|default:&quot;you&quot; }} and
+// {% if n &gt; 1 %}. Outside of quotes an entity means nothing else here.
 
 const tags = /\{\{[^{}]*\}\}|\{%[^{}]*%\}/g
 const raw = /^\{%-?\s*(end)?raw\s*-?%\}$/
