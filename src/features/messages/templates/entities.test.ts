@@ -19,6 +19,10 @@ const renderings: [string, string][] = [
     '{% raw %}{{ x|default:&quot;y&quot; }}{% endraw %}&quot;{{ params.n &gt; 3 }}',
     '{{ x|default:&quot;y&quot; }}&quot;true',
   ],
+  [
+    '{%&nbsp;raw&nbsp;%}{{ x|default:&quot;y&quot; }}{%&nbsp;endraw&nbsp;%}{{ 1 &lt; 2 }}',
+    '{{ x|default:&quot;y&quot; }}true',
+  ],
   ['&nbsp;{ &quot; }{{ params.n }}&amp;', '&nbsp;{ &quot; }5&amp;'],
 ]
 

@@ -2,16 +2,17 @@
 // {% if n &gt; 1 %}. Outside of quotes an entity means nothing else here.
 
 const tags = /\{\{[^{}]*\}\}|\{%[^{}]*%\}/g
-const raw = /^\{%-?\s*(end)?raw\s*-?%\}$/
+const raw = /^\{%-?\s*(end)?raw(?![\w-])/
 
 /** The source with the entities of its tags decoded; what stands outside of tags, or is raw, stays as it is. */
 export function withoutEntities(source: string): string {
   if (!source.includes('&')) return source
   let isRaw = false
   return source.replace(tags, (tag) => {
-    const switched = raw.exec(tag)
+    const decoded = tag.includes('&') ? decodedTag(tag) : tag
+    const switched = raw.exec(decoded)
     if (switched) isRaw = switched[1] === undefined
-    return isRaw || !tag.includes('&') ? tag : decodedTag(tag)
+    return isRaw && !switched ? tag : decoded
   })
 }
 
