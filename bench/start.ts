@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import manifest from '../package.json' with { type: 'json' }
 import { openEmbeddedPostgres } from '../src/adapters/embedded-postgres/embedded-postgres.ts'
 import { builtChildren } from './build-children.ts'
 
@@ -24,12 +25,15 @@ export async function startDatabase(): Promise<{ url: string; stop: Stop }> {
   }
 }
 
+/** What npm start gives to Node. */
+const asStarted = manifest.scripts.start.split(' ').slice(2)
+
 export async function startService(
   databaseUrl: string,
   args: string[] = [],
   env: Record<string, string> = {},
 ): Promise<{ url: string; smtpPort: number; pid: number; stop: Stop }> {
-  const child = spawn(process.execPath, ['bin/posthorn.js', 'start', '--json', ...args], {
+  const child = spawn(process.execPath, [...asStarted, '--json', ...args], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: databaseUrl,

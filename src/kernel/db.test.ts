@@ -265,6 +265,17 @@ test('what runs last is committed with the rest, and its failure takes everythin
   assert.equal(await has('outside'), true)
 })
 
+test('what others would wait for is locked after all else', async () => {
+  await db.transaction(async (tx) => {
+    await tx.runLast(
+      sql`insert into things (name) select 'locks ' || count(*) from things where name like 'z%'`,
+      'locks',
+    )
+    await tx.runLast(sql`insert into things (name) values ('z')`)
+  })
+  assert.equal(await has('locks 1'), true)
+})
+
 test('a transaction whose assumption fails is run once more without it', async () => {
   const runs: boolean[] = []
   await db.transaction(async (tx) => {

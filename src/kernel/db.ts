@@ -14,8 +14,11 @@ export type Db = {
   many<R>(shape: Shape<R>, statement: Sql): Promise<R[]>
   /** Runs a statement and gives the number of rows it touched. */
   run(statement: Sql): Promise<number>
-  /** Runs a statement that nothing in its transaction waits for: it travels with the commit, and fails it. */
-  runLast(statement: Sql): Promise<void>
+  /**
+   * Runs a statement that nothing in its transaction waits for: it travels with the commit, and fails it. One that
+   * locks what other transactions wait for comes after all the others, and holds them up for the commit alone.
+   */
+  runLast(statement: Sql, locks?: 'locks'): Promise<void>
   /**
    * Whether this transaction may go ahead on what is nearly always so and have its last statements check it. One
    * whose check calls assumption_failed() is rolled back and run again without assuming anything.
@@ -212,10 +215,10 @@ async function inTransaction<T>(
     const begun = client.query('begin')
     // Its failure is the first statement's too, which is awaited.
     begun.catch(() => {})
-    const { db, last } = within(client, transaction)
+    const { db, last, locking } = within(client, transaction)
     const result = await work(db)
     stream.cork()
-    const sent = last.map((statement) => db.run(statement))
+    const sent = [...last, ...locking].map((statement) => db.run(statement))
     const committing = client.query('commit')
     stream.uncork()
     const [committed] = await Promise.all([committing, begun, ...sent]).catch(failing(transaction))
@@ -234,9 +237,9 @@ async function inTransaction<T>(
   }
 }
 
-function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last: Sql[] } {
+function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last: Sql[]; locking: Sql[] } {
   const { optimistic, doubts, stopping } = transaction
-  const last: Sql[] = []
+  const [last, locking]: [Sql[], Sql[]] = [[], []]
   const patiently: Ask = async (query) => {
     stopping?.throwIfAborted()
     return client.query(Object.assign({ ...query }, { query_timeout: patienceMs }))
@@ -245,8 +248,8 @@ function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last
   const db: Db = {
     ...statements,
     // What may be taken back to a savepoint must not come after it.
-    runLast: async (statement) => {
-      if (optimistic) last.push(statement)
+    runLast: async (statement, locks) => {
+      if (optimistic) (locks ? locking : last).push(statement)
       else await statements.run(statement)
     },
     optimistic,
@@ -257,7 +260,7 @@ function within(client: pg.PoolClient, transaction: Transaction): { db: Db; last
     gathered: async <In, Out>(ask: (db: Db, items: In[]) => Promise<Out[]>, item: In) =>
       (await ask(db, [item]))[0] as Out,
   }
-  return { db, last }
+  return { db, last, locking }
 }
 
 // One write for several statements: each write would wake the server, and on a busy machine yield to it.

@@ -58,7 +58,7 @@ export function sharedDb(db: Db, share: Share, accountId: string): Db {
     maybe: (shape, statement) => placed(() => db.maybe(shape, statement)),
     many: (shape, statement) => placed(() => db.many(shape, statement)),
     run: (statement) => placed(() => db.run(statement)),
-    runLast: (statement) => placed(() => db.runLast(statement)),
+    runLast: (statement, locks) => placed(() => db.runLast(statement, locks)),
     transaction: (work) => placed(() => db.transaction(work)),
     byKeys: (work) => placed(() => db.byKeys(work)),
     patiently: (work, stopping) => placed(() => db.patiently(work, stopping)),

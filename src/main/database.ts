@@ -53,6 +53,7 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
   const onWait = () => log.warn('waiting for another Posthorn to leave the data folder')
   const open = (port?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port, onExit, onWait })
   let embedded: EmbeddedPostgres
+  let url: string
 
   function onExit(detail: string) {
     log.error({ detail }, 'the embedded database is gone; starting it again')
@@ -69,7 +70,10 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
       await embedded.stop().catch(() => undefined)
       const reopened = await open(embedded.port).catch((error) => error as Error)
       if (!(reopened instanceof Error)) {
+        const isWhereItWas = reopened.nearUrl === url
         embedded = reopened
+        // Somebody of an older version was faster: started once more, it is where the pools look for it.
+        if (!isWhereItWas) continue
         return log.info('the embedded database is back')
       }
       log.error({ err: reopened }, 'the embedded database did not start')
@@ -78,8 +82,9 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
   }
 
   embedded = await open()
+  url = embedded.nearUrl
   return {
-    url: embedded.url,
+    url,
     kind: 'embedded',
     close: async () => {
       isClosing = true

@@ -65,7 +65,7 @@ test('the server is set up as promised', async (t) => {
       data_checksums: 'on',
       listen_addresses: '127.0.0.1',
       TimeZone: 'UTC',
-      unix_socket_directories: '',
+      unix_socket_directories: '.',
       idle_in_transaction_session_timeout: '1min',
       server_encoding: 'UTF8',
       shared_buffers: '128MB',

@@ -5,11 +5,14 @@ import { hasDatabase, preparePlace } from './place.ts'
 import { isServerOf } from './processes.ts'
 import type { Place } from './server.ts'
 import { type Following, followLog } from './server-log.ts'
+import { socketHost } from './socket.ts'
 
 export { EmbeddedPostgresError, hasDatabase }
 
 export type EmbeddedPostgres = {
   url: string
+  /** The same server, without the network where that can be. */
+  nearUrl: string
   port: number
   /** A live server was found, for instance after the service was killed. */
   adopted: boolean
@@ -41,7 +44,8 @@ export const openEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Pr
     if (joined.owns) log?.keepShort()
     const ceaseTelling =
       joined.owns && options.mode === 'service' ? await tellOwned(place.dataDir) : undefined
-    return handleOf(place, joined, options, { log, ceaseTelling })
+    const near = await socketHost(place.cluster, joined.server.port)
+    return { ...handleOf(place, joined, options, { log, ceaseTelling }), ...urlsOf(place, joined, near) }
   } catch (error) {
     await log?.stop()
     if (error instanceof EmbeddedPostgresError) throw error
@@ -54,7 +58,7 @@ const handleOf = (
   joined: Joined,
   { mode, onExit }: EmbeddedPostgresOptions,
   { log, ceaseTelling }: { log?: Following; ceaseTelling?: () => Promise<void> },
-): EmbeddedPostgres => {
+): Omit<EmbeddedPostgres, keyof ReturnType<typeof urlsOf>> => {
   const { server, session, owns } = joined
   let stopping: Promise<void> | undefined
   session.onLost(async () => {
@@ -69,7 +73,13 @@ const handleOf = (
     })
     return stopping
   }
+  return { port: server.port, adopted: server.adopted, ownsServer: owns, stop }
+}
+
+const urlsOf = ({ password }: Place, { server }: Joined, near: string | undefined) => {
   // The driver reads PGSSLMODE, which is about other servers, where an address leaves it open.
-  const url = `postgres://posthorn:${place.password}@127.0.0.1:${server.port}/posthorn?sslmode=disable`
-  return { url, port: server.port, adopted: server.adopted, ownsServer: owns, stop }
+  const urlAt = (host: string) =>
+    `postgres://posthorn:${password}@${host}:${server.port}/posthorn?sslmode=disable`
+  const url = urlAt('127.0.0.1')
+  return { url, nearUrl: near === undefined ? url : urlAt(near) }
 }

@@ -9,6 +9,7 @@ import { readPidFile } from './pid-file.ts'
 import { isServerOf } from './processes.ts'
 import { openServerLog, readLogFrom } from './server-log.ts'
 import { folderArgument, type ServerUser, spawnAs } from './server-user.ts'
+import { prepareSockets } from './socket.ts'
 
 export type Place = {
   dataDir: string
@@ -24,7 +25,6 @@ export type Server = { pid: number; port: number; adopted: boolean }
 
 const settings = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '128MB',
   timezone: 'UTC',
@@ -65,7 +65,12 @@ const launch = async ({ cluster, logFile, binaries, user }: Place, port: number)
   const { handle, from } = await openServerLog(logFile)
   try {
     const program = path.join(binaries.native, 'bin', 'postgres')
-    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    // Its own folder, in which it runs.
+    const sockets = { unix_socket_directories: (await prepareSockets(cluster)) ? '.' : '' }
+    const flags = Object.entries({ ...settings, ...sockets }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ])
     // In a group of its own Ctrl-C reaches only us, and we close the connections before we stop the server.
     const child = spawn(program, ['-D', folderArgument(user, cluster), '-p', String(port), ...flags], {
       ...spawnAs(user, cluster),

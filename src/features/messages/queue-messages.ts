@@ -91,7 +91,7 @@ export async function queueMessages(
   const results: (Queued | Refusal)[] = admitAll(outgoing)
   await refuseUnproven(db, results)
   await markSuppressed(db, results)
-  // The counters of a key stay locked to the commit, and other batches wait for them: best taken last.
+  // The counters of a key stay locked to the commit, and other batches wait for them: taken last where all may go.
   if (!db.optimistic) await countAgainstCaps(db, results, going)
   await writeMessages(
     db,

@@ -21,9 +21,10 @@ export function spend(db: Db, spending: Spending) {
 
 /** Takes all of them, or ends the transaction to be run again. */
 export function spendAll(db: Db, spending: Spending) {
-  return db.runLast(sql`
+  const check = sql`
     ${granting(spending)}
-    select assumption_failed() from month, day where day.granted < ${spending.count}::int`)
+    select assumption_failed() from month, day where day.granted < ${spending.count}::int`
+  return db.runLast(check, 'locks')
 }
 
 function granting({ accountId, keyId, count, month, day }: Spending) {
