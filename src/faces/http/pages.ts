@@ -7,6 +7,7 @@ import type { Operation } from '../../kernel/operation.ts'
 import { openMcp } from '../mcp/mcp.ts'
 import { openapiDocument, openapiOf } from '../openapi/document.ts'
 import { llmsText } from '../openapi/llms.ts'
+import { roomForBody } from './large-bodies.ts'
 import { callOf } from './routes.ts'
 
 export type PageNeeds = { gates: Gates; operations: Operation[]; version: string; baseUrl: string }
@@ -80,9 +81,10 @@ function serveMcp(app: FastifyInstance, needs: PageNeeds): void {
     url: '/mcp',
     bodyLimit: Math.max(...needs.operations.map(({ maxBodyBytes }) => maxBodyBytes)),
     // As of every operation: strangers do not have large bodies read and parsed.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const { caller } = await admitAnyKey(needs.gates, callOf(request))
       callers.set(request, caller)
+      await roomForBody(needs.gates, { request, reply, caller })
     },
     handler: async (request, reply) => {
       const { scopes } = callers.get(request) ?? nobody
