@@ -8,6 +8,8 @@ type Waiting = Asked & { enter: () => void }
 export type Room = {
   /** Waits until there is room. Gives what is called once, when it is no longer needed. */
   take(asked: Asked): Promise<() => void>
+  /** Undefined where there is no room at once. */
+  tryTake(asked: Asked): (() => void) | undefined
 }
 
 const patienceMs = 30_000
@@ -54,14 +56,22 @@ export function openRoom(most: { ofOne: number; ofAll: number }, waitMs = patien
     })
   }
 
-  return {
-    async take(asked) {
-      if (fits(asked)) hold(asked)
-      else await waitFor(asked)
-      return () => {
-        hold({ ...asked, bytes: -asked.bytes })
-        letIn()
-      }
-    },
+  const giverBack = (asked: Asked) => () => {
+    hold({ ...asked, bytes: -asked.bytes })
+    letIn()
   }
+
+  function tryTake(asked: Asked) {
+    if (!fits(asked)) return undefined
+    hold(asked)
+    return giverBack(asked)
+  }
+
+  const take = async (asked: Asked) => {
+    const taken = tryTake(asked)
+    if (taken) return taken
+    await waitFor(asked)
+    return giverBack(asked)
+  }
+  return { take, tryTake }
 }
