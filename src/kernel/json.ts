@@ -44,7 +44,7 @@ export function isUnstorable(value: unknown): boolean {
 }
 
 /** What would cost too much to walk later; asked before it is parsed, which costs as much. */
-function refuseShape(text: string): void {
+export function refuseShape(text: string, what = 'The body'): void {
   if (text.length <= worthScanning && opens(text) <= deepest) return
   const counts: number[] = [0]
   let [depth, inside] = [0, 0]
@@ -53,15 +53,15 @@ function refuseShape(text: string): void {
     if (c === quote) i = endOfString(text, i)
     else if (c === openBrace || c === openBracket) {
       if (++depth > deepest)
-        throw invalidParameter({ message: `The body nests deeper than ${deepest} levels.` })
+        throw invalidParameter({ message: `${what} nests deeper than ${deepest} levels.` })
       if (++inside > mostInside)
-        throw invalidParameter({ message: `The body holds more than ${mostInside} objects and lists.` })
+        throw invalidParameter({ message: `${what} holds more than ${mostInside} objects and lists.` })
       counts[depth] = 0
     } else if (c === closeBrace || c === closeBracket) depth--
     else if (c === colon) {
       const count = (counts[depth] ?? 0) + 1
       if (count > widest)
-        throw invalidParameter({ message: `An object of the body has more than ${widest} fields.` })
+        throw invalidParameter({ message: `An object of ${what.toLowerCase()} has more than ${widest} fields.` })
       counts[depth] = count
     }
   }
