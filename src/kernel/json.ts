@@ -61,7 +61,9 @@ export function refuseShape(text: string, what = 'The body'): void {
     else if (c === colon) {
       const count = (counts[depth] ?? 0) + 1
       if (count > widest)
-        throw invalidParameter({ message: `An object of ${what.toLowerCase()} has more than ${widest} fields.` })
+        throw invalidParameter({
+          message: `An object of ${what.toLowerCase()} has more than ${widest} fields.`,
+        })
       counts[depth] = count
     }
   }

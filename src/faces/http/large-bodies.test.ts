@@ -10,7 +10,9 @@ import { sql } from '../../kernel/sql.ts'
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '10' } })
 const path = '/api/v1/transactional/send'
 const stalled: ClientRequest[] = []
-after(() => stalled.forEach((one) => one.destroy()))
+after(() => {
+  for (const one of stalled) one.destroy()
+})
 
 /** Announced, and never sent. */
 function stall(key: string, header: Record<string, string>): void {

@@ -82,12 +82,16 @@ function step(intake: Intake, octet: number): void {
 function keep(intake: Intake, chunk: Buffer, from: number, to: number): void {
   const start = intake.bytes
   intake.bytes += to - from
-  if (intake.bytes > intake.maxBytes || intake.fault !== undefined) return drop(intake)
+  if (intake.bytes > intake.maxBytes || intake.fault !== undefined) {
+    drop(intake)
+    return
+  }
   if (intake.bytes > intake.kept.length) {
     const room = Math.max(intake.bytes, Math.min(intake.maxBytes, intake.kept.length * 2), firstRoom)
     if (!intake.grow(room)) {
       intake.fault = 'noRoom'
-      return drop(intake)
+      drop(intake)
+      return
     }
     const grown = Buffer.allocUnsafe(room)
     intake.kept.copy(grown, 0, 0, start)

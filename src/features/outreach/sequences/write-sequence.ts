@@ -101,7 +101,10 @@ export function refuseTestKey({ caller }: Ctx, { status, mode }: SequenceRow): v
 }
 
 /** A key that may send from some domains only starts nothing in mailboxes of others. */
-export async function refuseForeignMailboxes({ db, caller }: Ctx, { mailbox_ids }: SequenceRow): Promise<void> {
+export async function refuseForeignMailboxes(
+  { db, caller }: Ctx,
+  { mailbox_ids }: SequenceRow,
+): Promise<void> {
   if (caller.senderDomains === null) return
   const found = await findMailboxEmails(db, caller.accountId, mailbox_ids)
   for (const { email } of found) refuseForeignSender(caller, domainOf(email))
