@@ -1,4 +1,4 @@
-// Room in memory for what is large: each account has a part of it, so that one that fills its own keeps nobody else out.
+// Room in memory for what is large: each account has a part of it, so that one that fills its own keeps nobody out.
 import { accountBusy } from './refusals.ts'
 import { within } from './within.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { type ClientRequest, request } from 'node:http'
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeApp } from '../../../test/app.ts'
@@ -63,3 +64,13 @@ for (const [header, rest] of large)
     await waiting
     assert.equal(waited, 202)
   })
+
+test('without a key the body of a request to /mcp is not waited for, let alone read', async () => {
+  const headers = { 'content-type': 'application/json', 'content-length': '20000000' }
+  const asked = request(`${app.url}/mcp`, { method: 'POST', headers, timeout: 5_000 })
+  asked.on('timeout', () => asked.destroy(new Error('the body was waited for')))
+  asked.flushHeaders()
+  const [answered] = (await once(asked, 'response')) as [IncomingMessage]
+  asked.destroy()
+  assert.equal(answered.statusCode, 401)
+})
