@@ -64,10 +64,13 @@ export async function admitAnyKey(
   { apiKey, ip }: Omit<Call, 'requestId'>,
 ): Promise<KnownCaller> {
   if (!apiKey) throw unauthorized()
-  if (gates.failedKeys.isOver(ip)) throw tooManyFailedKeys({ retryAfterSeconds: 60 })
+  if (gates.failedKeys.isOver(ip, apiKey)) throw tooManyFailedKeys({ retryAfterSeconds: 60 })
   const known = await gates.findCaller(apiKey, gates.now())
-  if (known) return known
-  gates.failedKeys.note(ip)
+  if (known) {
+    gates.failedKeys.noteWorked(apiKey)
+    return known
+  }
+  gates.failedKeys.noteFailed(ip, apiKey)
   throw keyUnknown()
 }
 

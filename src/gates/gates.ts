@@ -9,6 +9,7 @@ import type { Db } from '../kernel/db.ts'
 import { gather } from '../kernel/gather.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
+import { openRoom, type Room } from '../kernel/room.ts'
 import { openShare, type Share, sharedDb } from '../kernel/share.ts'
 import { type ActTogether, togetherActor } from './act.ts'
 import { failedKeyBrake } from './failed-keys.ts'
@@ -48,6 +49,8 @@ export type Gates = GatesNeeds & {
   preparing: Set<string>
   /** For calls that hold much in memory: one account's, and among those that have what they need all accounts'. */
   longOnes: { ofOne: Share; ofAll: Share }
+  /** What bodies of requests may take in memory. */
+  bodies: Room
 }
 
 // Of the connections of their pools: some are always left to others.
@@ -56,6 +59,8 @@ const mostChanges = 6
 // Each may fill some 300 MB of memory.
 const mostLong = { ofOne: 1, ofAll: 3 }
 const longestWaitMs = 30_000
+const megabyte = 1024 * 1024
+const mostOfBodies = { ofOne: 256 * megabyte, ofAll: 1024 * megabyte }
 
 // Lines do not wait for each other, unlike turns of one limit.
 const two = { underWay: 2 }
@@ -86,6 +91,7 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
       ofOne: openShare(mostLong.ofOne, longestWaitMs),
       ofAll: openShare(mostLong.ofAll, longestWaitMs),
     },
+    bodies: openRoom(mostOfBodies),
   }
   return gates
 }

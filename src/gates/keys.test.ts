@@ -60,8 +60,11 @@ test('usage tells the key its own scopes, cap and mode', async () => {
   )
 })
 
-test('an address that sends a thousand wrong keys has to wait', async () => {
+test('an address that sends a thousand wrong keys has to wait, but with a key that worked', async () => {
   const own = await makeApp()
+  const [gone, unseen] = [await own.makeKey(), await own.makeKey()]
+  const ask = async (key: string) => (await own.call('GET', '/api/v1/usage', { key })).status
+  assert.deepEqual([await ask(own.key), await ask(gone.key)], [200, 200])
   const statuses = new Map<number, number>()
   for (let batch = 0; batch < 11; batch++) {
     const replies = await Promise.all(
@@ -70,4 +73,8 @@ test('an address that sends a thousand wrong keys has to wait', async () => {
     for (const { status } of replies) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }
   assert.deepEqual([statuses.get(401), statuses.get(429)], [1000, 100])
+  assert.deepEqual([await ask(own.key), await ask(unseen.key)], [200, 429])
+  await revokeKey(own.pools.db, gone.id)
+  await until(async () => (await ask(gone.key)) === 401, 'the end of the key')
+  assert.deepEqual([await ask(gone.key), await ask(own.key)], [429, 200])
 })

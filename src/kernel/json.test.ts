@@ -52,6 +52,14 @@ describe('reading JSON', () => {
     }
   })
 
+  test('half a million objects and lists are taken, one more is refused', () => {
+    for (const one of ['{}', '[]', '{"a":1}']) {
+      const many = (count: number) => `[${`${one},`.repeat(count - 2)}${one}]`
+      assert.equal((parse(many(500_000)) as unknown[]).length, 499_999)
+      assert.match(refusalOf(many(500_001)).message, /more than 500000 objects and lists/)
+    }
+  })
+
   test('ten thousand fields of an object are taken, one more is refused', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, n) => `"k\\"${n}": ":{[\\\\"`).join(',')

@@ -4,6 +4,9 @@ import { invalidParameter, malformedJson } from './refusals.ts'
 const deepest = 100
 // Engines keep objects of so many names as tables, where every walk takes a microsecond a name.
 const widest = 10_000
+// 20,000 rows of an import have some objects and lists each; reading ten times as many takes seconds, in which the
+// process does nothing else.
+const mostInside = 500_000
 // Below this length no object has so many fields.
 const worthScanning = '"":0,'.length * widest
 
@@ -41,22 +44,26 @@ export function isUnstorable(value: unknown): boolean {
 }
 
 /** What would cost too much to walk later; asked before it is parsed, which costs as much. */
-function refuseShape(text: string): void {
+export function refuseShape(text: string, what = 'The body'): void {
   if (text.length <= worthScanning && opens(text) <= deepest) return
   const counts: number[] = [0]
-  let depth = 0
+  let [depth, inside] = [0, 0]
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)
     if (c === quote) i = endOfString(text, i)
     else if (c === openBrace || c === openBracket) {
       if (++depth > deepest)
-        throw invalidParameter({ message: `The body nests deeper than ${deepest} levels.` })
+        throw invalidParameter({ message: `${what} nests deeper than ${deepest} levels.` })
+      if (++inside > mostInside)
+        throw invalidParameter({ message: `${what} holds more than ${mostInside} objects and lists.` })
       counts[depth] = 0
     } else if (c === closeBrace || c === closeBracket) depth--
     else if (c === colon) {
       const count = (counts[depth] ?? 0) + 1
       if (count > widest)
-        throw invalidParameter({ message: `An object of the body has more than ${widest} fields.` })
+        throw invalidParameter({
+          message: `An object of ${what.toLowerCase()} has more than ${widest} fields.`,
+        })
       counts[depth] = count
     }
   }

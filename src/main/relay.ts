@@ -67,6 +67,7 @@ export async function startRelay(needs: RelayNeeds): Promise<RunningRelay> {
       if (address !== '') refuseForeignSender(caller, domainOf(address))
     },
     checkRecipient: ({ caller }, address) => checkRecipient(gates.db, caller, address, now()),
+    ownerOf: ({ caller }) => caller.accountId,
     accept: (session, mail) => accept(gates, op, session, mail),
     log: (event) => log.info(event, 'relay'),
   }).catch(faultOf(config))
@@ -91,6 +92,7 @@ const limits = {
   maxRecipients: 100,
   maxConnections: 1_000,
   maxConnectionsPerIp: 200,
+  room: { ofOne: 256 * 1024 * 1024, ofAll: 1024 * 1024 * 1024 },
 }
 
 async function gatesFor(needs: RelayNeeds, op: Operation, now: () => Date): Promise<Gates> {

@@ -30,7 +30,8 @@ async function write({ cert, key }: TlsPair): Promise<void> {
 async function openWith(tls: TlsPair) {
   const unasked = async () => assert.fail()
   const bounds = { maxBytes: 1, maxRecipients: 1, maxConnections: 9, maxConnectionsPerIp: 9 }
-  const hooks = { login: unasked, accept: unasked }
+  const room = { ofOne: 1, ofAll: 1 }
+  const hooks = { login: unasked, accept: unasked, ownerOf: () => '', room }
   const place = { host: '127.0.0.1', port: 0, securePort: 0, name: 'relay', allowPlainAuth: false }
   const relay = await openRelay({ ...place, ...bounds, ...hooks, tls })
   after(() => relay.close())

@@ -1,11 +1,13 @@
 // The interface describing itself: OpenAPI, the documentation page, the text for language models, agent tools.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { admitAnyKey } from '../../gates/admit.ts'
 import type { Gates } from '../../gates/gates.ts'
+import { type Caller, nobody } from '../../kernel/ctx.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { openMcp } from '../mcp/mcp.ts'
 import { openapiDocument, openapiOf } from '../openapi/document.ts'
 import { llmsText } from '../openapi/llms.ts'
+import { roomForBody } from './large-bodies.ts'
 import { callOf } from './routes.ts'
 
 export type PageNeeds = { gates: Gates; operations: Operation[]; version: string; baseUrl: string }
@@ -72,17 +74,24 @@ function forEveryReader(page: string): string {
 
 function serveMcp(app: FastifyInstance, needs: PageNeeds): void {
   const answerMcp = openMcp(needs)
+  const callers = new WeakMap<FastifyRequest, Caller>()
   app.route({
     // Those that the protocol does not have are refused in its words.
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: '/mcp',
     bodyLimit: Math.max(...needs.operations.map(({ maxBodyBytes }) => maxBodyBytes)),
-    handler: async (request, reply) => {
+    // As of every operation: strangers do not have large bodies read and parsed.
+    onRequest: async (request, reply) => {
       const { caller } = await admitAnyKey(needs.gates, callOf(request))
+      callers.set(request, caller)
+      await roomForBody(needs.gates, { request, reply, caller })
+    },
+    handler: async (request, reply) => {
+      const { scopes } = callers.get(request) ?? nobody
       reply.hijack()
       reply.raw.setHeader('x-request-id', request.id)
       const { raw, body } = request
-      await answerMcp({ call: callOf(request), scopes: caller.scopes, raw, body }, reply.raw)
+      await answerMcp({ call: callOf(request), scopes, raw, body }, reply.raw)
     },
   })
 }

@@ -6,6 +6,7 @@ import { perform } from '../../gates/perform.ts'
 import type { Operation } from '../../kernel/operation.ts'
 import { methodNotAllowed } from '../../kernel/refusals.ts'
 import { plainQuery } from '../../kernel/v3/lenient.ts'
+import { roomForBody } from './large-bodies.ts'
 import { withPlusSigns } from './plus-signs.ts'
 
 declare module 'fastify' {
@@ -47,7 +48,8 @@ export function routeFor(gates: Gates, op: Operation): RouteOptions {
       const admitted = (admission: Admission) => {
         request.admission = admission
         if (admission.rate) reply.headers(rateHeaders(admission.rate, op.face))
-        done()
+        const room = roomForBody(gates, { request, reply, caller: admission.caller })
+        return room ? room.then(() => done()) : done()
       }
       if (op.public) admitted(admitPublic(gates, op, callOf(request)))
       else admit(gates, op, callOf(request)).then(admitted).catch(done)

@@ -4,7 +4,8 @@ import { recordActivity, type Visit } from '../../features/messages/tracking/rec
 import { readToken, type TrackingKeys, type TrackingToken } from '../../features/messages/tracking/tokens.ts'
 import type { Gates } from '../../gates/gates.ts'
 import { locationOf } from '../../kernel/location.ts'
-import { notFound } from '../../kernel/refusals.ts'
+import { databaseUnavailable, notFound } from '../../kernel/refusals.ts'
+import { within } from '../../kernel/within.ts'
 import { answerMissing } from '../pages/pages.ts'
 import { isReader, sendPage } from './unsubscribe.ts'
 
@@ -34,11 +35,14 @@ export function serveTracking(app: FastifyInstance, { gates, trackingKeys }: Tra
   app.options('/t/:token', answer)
 }
 
-/** The reader gets the page whatever becomes of our note about it. */
+const longestWaitMs = 2_000
+
+/** The reader gets the page whatever becomes of our note about it, and soon: a database may fall silent. */
 async function keep(gates: Gates, token: TrackingToken, request: FastifyRequest): Promise<void> {
-  await recordActivity(gates.db, token, visitOf(request, gates.now())).catch((error) => {
+  const noted = recordActivity(gates.db, token, visitOf(request, gates.now())).catch((error) => {
     gates.log.error({ requestId: request.id, err: error }, 'an open or click was not recorded')
   })
+  await within(longestWaitMs, noted, databaseUnavailable).catch(() => undefined)
 }
 
 const judgedHeaders = [

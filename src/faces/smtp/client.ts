@@ -1,6 +1,8 @@
 // One connected client: what it has told us so far, and how we talk back.
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
+import type { Room } from '../../kernel/room.ts'
+import type { Hold } from './hold.ts'
 import type { Intake } from './intake.ts'
 import type { RelayOptions, RelayTimeouts } from './options.ts'
 import { isFault, isLast, replies } from './replies.ts'
@@ -10,6 +12,8 @@ export type Relay = {
   timeouts: Required<RelayTimeouts>
   secureContext: SecureContext | undefined
   clients: Set<Client>
+  /** For large messages that come in. */
+  room: Room
   closing: boolean
   /** Never throws: a lost line must not turn a stored message into a refused one. */
   log(event: object): void
@@ -19,7 +23,7 @@ export type Relay = {
 export type Step = string | Promise<string>
 
 export type Envelope = { from: string; recipients: string[] }
-export type Message = { intake: Intake; startedAt: number; deadline: NodeJS.Timeout }
+export type Message = { intake: Intake; startedAt: number; deadline: NodeJS.Timeout; hold: Hold }
 
 export type Client = {
   readonly relay: Relay
@@ -160,5 +164,6 @@ export function stop(client: Client): void {
   clearTimeout(client.timers.idle)
   clearTimeout(client.timers.total)
   clearTimeout(client.message?.deadline)
+  client.message?.hold.release()
   client.message = undefined
 }

@@ -1,7 +1,7 @@
 // The octets of DATA. Only CR LF ends a line, and only CR LF . CR LF ends the message (RFC 5321 §2.3.8, §4.1.1.4):
 // a server that takes less for an end lets a message smuggle in another one.
 
-export type MessageFault = 'bareLineEnd' | 'nul' | 'longLine'
+export type MessageFault = 'bareLineEnd' | 'nul' | 'longLine' | 'noRoom'
 
 /** Where the last octet left us: at the start of a line, within one, after its CR, or within a line of a lone dot. */
 type Place = 'start' | 'line' | 'cr' | 'dot' | 'dot cr'
@@ -14,6 +14,8 @@ export type Intake = {
   kept: Buffer
   place: Place
   lineBytes: number
+  /** Asked before more memory is taken; 0 gives it back. */
+  readonly grow: (bytes: number) => boolean
 }
 
 const [CR, LF, NUL, DOT] = [13, 10, 0, 46]
@@ -22,8 +24,8 @@ const firstRoom = 4_096
 const longestLine = 1_000
 const nothing = Buffer.alloc(0)
 
-export function newIntake(maxBytes: number): Intake {
-  return { maxBytes, bytes: 0, fault: undefined, kept: nothing, place: 'start', lineBytes: 0 }
+export function newIntake(maxBytes: number, grow: Intake['grow'] = () => true): Intake {
+  return { maxBytes, bytes: 0, fault: undefined, kept: nothing, place: 'start', lineBytes: 0, grow }
 }
 
 export const isTooLarge = ({ bytes, maxBytes }: Intake) => bytes > maxBytes
@@ -81,14 +83,25 @@ function keep(intake: Intake, chunk: Buffer, from: number, to: number): void {
   const start = intake.bytes
   intake.bytes += to - from
   if (intake.bytes > intake.maxBytes || intake.fault !== undefined) {
-    intake.kept = nothing
+    drop(intake)
     return
   }
   if (intake.bytes > intake.kept.length) {
     const room = Math.max(intake.bytes, Math.min(intake.maxBytes, intake.kept.length * 2), firstRoom)
+    if (!intake.grow(room)) {
+      intake.fault = 'noRoom'
+      drop(intake)
+      return
+    }
     const grown = Buffer.allocUnsafe(room)
     intake.kept.copy(grown, 0, 0, start)
     intake.kept = grown
   }
   chunk.copy(intake.kept, start, from, to)
+}
+
+function drop(intake: Intake): void {
+  if (intake.kept === nothing) return
+  intake.kept = nothing
+  intake.grow(0)
 }

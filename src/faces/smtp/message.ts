@@ -4,6 +4,7 @@ import { Refusal, refusal } from '../../kernel/refusal.ts'
 import { within } from '../../kernel/within.ts'
 import { type Client, dismiss, type Envelope, type Message, nothing, type Step } from './client.ts'
 import { logFailure } from './failures.ts'
+import { holdIn } from './hold.ts'
 import { type Intake, isTooLarge, messageOf, newIntake, take } from './intake.ts'
 import type { RelayMail } from './options.ts'
 import { andGoodbye, asciiLine, replies, replyTo } from './replies.ts'
@@ -21,8 +22,10 @@ export function startData(client: Client): string {
   const { envelope, relay } = client
   if (!envelope) return replies.mailFirst
   if (envelope.recipients.length === 0) return replies.noRecipients
+  const hold = holdIn(relay.room, relay.options.ownerOf(client.session?.is))
   client.message = {
-    intake: newIntake(relay.options.maxBytes),
+    hold,
+    intake: newIntake(relay.options.maxBytes, hold.grow),
     startedAt: performance.now(),
     deadline: setTimeout(() => dismiss(client, replies.timeout), relay.timeouts.dataMs),
   }
@@ -48,7 +51,7 @@ export function isTooSlow(bytes: number, elapsedMs: number): boolean {
   return elapsedMs > graceMs && bytes < (elapsedMs / 1_000) * leastBytesPerSecond
 }
 
-function endData(client: Client, { intake, startedAt, deadline }: Message): Step {
+function endData(client: Client, { intake, startedAt, deadline, hold }: Message): Step {
   const { envelope } = client
   clearTimeout(deadline)
   client.message = undefined
@@ -57,9 +60,10 @@ function endData(client: Client, { intake, startedAt, deadline }: Message): Step
   client.named = 0
   client.timers.total.refresh()
   const fault = faultOf(intake)
-  if (fault) return fault
-  if (!envelope) return replies.mailFirst
-  return store(client, envelope, { raw: messageOf(intake), startedAt })
+  if (!fault && envelope)
+    return store(client, envelope, { raw: messageOf(intake), startedAt }).finally(hold.release)
+  hold.release()
+  return fault ?? replies.mailFirst
 }
 
 function faultOf(intake: Intake): string | undefined {

@@ -35,6 +35,10 @@ export type RelayOptions<S> = {
   maxRecipients: number
   maxConnections: number
   maxConnectionsPerIp: number
+  /** How much memory large messages may take while they come in and are stored. */
+  room: { ofOne: number; ofAll: number }
+  /** Whose a session is; each has a part of the room. */
+  ownerOf(session: RelaySession<S>): string
   login(login: RelayLogin): Promise<RelaySession<S>>
   checkSender?(session: RelaySession<S>, address: string): Promise<void>
   checkRecipient?(session: RelaySession<S>, address: string): Promise<void>

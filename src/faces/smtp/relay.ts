@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import { openRoom } from '../../kernel/room.ts'
 import { type Admission, openAdmission, plainAddress } from './admission.ts'
 import { type Client, dismiss, newClient, type Relay, stop } from './client.ts'
 import { attach, greet } from './converse.ts'
@@ -34,6 +35,7 @@ export async function openRelay<S>(options: RelayOptions<S>): Promise<OpenRelay>
     timeouts: { ...defaults, ...options.timeouts },
     secureContext: tls ? contextOf(tls) : undefined,
     clients: new Set(),
+    room: openRoom(options.room),
     closing: false,
     log: quietly(options.log),
   }

@@ -127,6 +127,7 @@ export const replies = {
   notAscii: '553 5.6.7 Addresses must be ASCII here; write the domain in its xn-- form',
   tooManyRecipients: '452 4.5.3 Too many recipients for one message',
   tooLarge: '552 5.3.4 The message is too large',
+  noRoom: '452 4.3.1 Too many large messages are coming in, try again later',
   bareLineEnd: '550 5.6.0 The message holds a CR or LF that is not part of a CR LF pair',
   nul: '550 5.6.0 The message holds a NUL character',
   longLine: '550 5.6.0 The message holds a line longer than 998 characters',

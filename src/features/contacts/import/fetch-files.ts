@@ -2,6 +2,7 @@
 // few of one account, and nobody's rows wait for them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../../kernel/db.ts'
+import { refuseShape } from '../../../kernel/json.ts'
 import { Refusal } from '../../../kernel/refusal.ts'
 import { invalidParameter, isDatabaseDown } from '../../../kernel/refusals.ts'
 import { decodeFile, type FetchedFile } from './decode.ts'
@@ -112,6 +113,7 @@ function rowsOfFile(url: string, file: FetchedFile) {
 
 function entriesOf(text: string): unknown[] {
   const fault = () => invalidParameter({ message: 'The file is not a JSON list.' })
+  refuseShape(text, 'The file')
   let entries: unknown
   try {
     entries = JSON.parse(text)

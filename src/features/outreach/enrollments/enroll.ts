@@ -3,7 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { invalidParameter } from '../../../kernel/refusals.ts'
 import { requireIdentity } from '../identity/identity.ts'
 import { setStatus } from '../sequences/queries.ts'
-import { heldSequence, refuseTestKey } from '../sequences/write-sequence.ts'
+import { heldSequence, refuseForeignMailboxes, refuseTestKey } from '../sequences/write-sequence.ts'
 import { type GivenProspects, outcomeOf, readGiven } from './given.ts'
 import { enrollAll, type SkipReason, type UnenrollSkipReason, unenrollAll } from './queries.ts'
 
@@ -21,6 +21,8 @@ export async function enroll(ctx: Ctx, id: number, { again, ...asked }: ToEnroll
   refuseTestKey(ctx, sequence)
   if (sequence.status === 'finished' && sequence.mailbox_ids.length === 0)
     throw invalidParameter({ message: 'It has no mailbox left to send from', param: 'id' })
+  // Into a draft nobody is written to before it is started, which is asked again then.
+  if (sequence.status !== 'draft') await refuseForeignMailboxes(ctx, sequence)
   const { accountId } = ctx.caller
   const of = { accountId, sequenceId: sequence.id, at: ctx.now }
   const judged = await enrollAll(ctx.db, { ...of, ...given, again: again === true })

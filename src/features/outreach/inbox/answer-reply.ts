@@ -3,6 +3,7 @@ import type { Ctx } from '../../../kernel/ctx.ts'
 import { domainOf } from '../../../kernel/email-address.ts'
 import { invalidParameter, missingParameter } from '../../../kernel/refusals.ts'
 import { given, storable } from '../../../kernel/v3/lenient.ts'
+import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { faultOfHidden, readGround } from '../../messages/footer/ground.ts'
 import { newMessageId } from '../../messages/message-id.ts'
 import { isMessageId } from '../../messages/mime/safe.ts'
@@ -34,6 +35,7 @@ export async function answerReply(ctx: Ctx, id: number, answer: Answer): Promise
       message: 'The mailbox that received the message is no longer declared',
       param: 'id',
     })
+  refuseForeignSender(ctx.caller, domainOf(mailbox.email))
   const made = newMessageId(domainOf(mailbox.email))
   await insertOutgoing(ctx.db, {
     ...made,

@@ -5,6 +5,7 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
 import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { senderDomainNotAllowed } from '../../accounts/usage/refusals.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
 import {
   Id,
@@ -157,7 +158,7 @@ export const answerReplyV3 = operation({
   secret: ['text', 'html'],
   status: 202,
   reply: closed({ messageId: Type.String() }),
-  refusals: [moduleDisabled, notFound, legalIdentityMissing, recipientSuppressed],
+  refusals: [moduleDisabled, notFound, legalIdentityMissing, recipientSuppressed, senderDomainNotAllowed],
 }).run(async (ctx, { params: { id }, body }) => {
   await requireModule(ctx)
   return { messageId: await answerReply(ctx, id, body) }

@@ -106,6 +106,18 @@ export function findMailboxIds(db: Db, accountId: string, ids: number[]) {
   )
 }
 
+const Email = row<{ email: string }>({ email: text })
+
+export function findMailboxEmails(db: Db, accountId: string, ids: string[]) {
+  return db.many(
+    Email,
+    sql`
+    select email from outreach_mailboxes
+     where account_id = ${accountId} and id = any(${ids}::bigint[])
+     order by id`,
+  )
+}
+
 /** Nobody else changes it until the transaction ends. */
 export function lockMailbox(db: Db, accountId: string, id: number) {
   return db.run(sql`

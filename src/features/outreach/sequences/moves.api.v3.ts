@@ -6,6 +6,7 @@ import { closed, orNull, Time, words } from '../../../kernel/schema.ts'
 import { optional } from '../../../kernel/v3/lenient.ts'
 import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
+import { senderDomainNotAllowed } from '../../accounts/usage/refusals.ts'
 import { enroll, unenroll } from '../enrollments/enroll.ts'
 import { skipReasons, unenrollSkipReasons } from '../enrollments/queries.ts'
 import {
@@ -58,7 +59,7 @@ export const enrollV3 = operation({
     ),
   }),
   reply: closed({ enrolled: Type.Integer(), skipped: skippedFor(skipReasons) }),
-  refusals: [moduleDisabled, notFound, legalIdentityMissing],
+  refusals: [moduleDisabled, notFound, legalIdentityMissing, senderDomainNotAllowed],
 }).run(async (ctx, { params: { id }, body }) => {
   await requireModule(ctx)
   return enroll(ctx, id, body)
@@ -94,7 +95,7 @@ export const setSequenceStatusV3 = operation({
   params,
   body: closed({ status: Type.Optional(words(statuses)) }),
   reply: closed({ status: words(statuses) }),
-  refusals: [moduleDisabled, notFound, legalIdentityMissing],
+  refusals: [moduleDisabled, notFound, legalIdentityMissing, senderDomainNotAllowed],
 }).run(async (ctx, { params: { id }, body: { status } }) => {
   await requireModule(ctx)
   if (status === undefined) throw missingParameter({ message: 'status is missing', param: 'status' })

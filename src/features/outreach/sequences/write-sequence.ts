@@ -1,11 +1,13 @@
 // Creating, changing and moving a sequence.
 import type { Ctx } from '../../../kernel/ctx.ts'
+import { domainOf } from '../../../kernel/email-address.ts'
 import { invalidParameter, notFound } from '../../../kernel/refusals.ts'
 import { resolveNotice } from '../../accounts/notices/notices.ts'
 import { readSettings } from '../../accounts/settings/settings.ts'
+import { refuseForeignSender } from '../../accounts/usage/spend-sending.ts'
 import { finishBeyond, stopOfSequence } from '../enrollments/stop-queries.ts'
 import { requireIdentity } from '../identity/identity.ts'
-import { findMailboxIds } from '../mailboxes/queries.ts'
+import { findMailboxEmails, findMailboxIds } from '../mailboxes/queries.ts'
 import { applyDelays } from './change-delays.ts'
 import { stranded } from './pause-stranded.ts'
 import {
@@ -98,6 +100,16 @@ export function refuseTestKey({ caller }: Ctx, { status, mode }: SequenceRow): v
   })
 }
 
+/** A key that may send from some domains only starts nothing in mailboxes of others. */
+export async function refuseForeignMailboxes(
+  { db, caller }: Ctx,
+  { mailbox_ids }: SequenceRow,
+): Promise<void> {
+  if (caller.senderDomains === null) return
+  const found = await findMailboxEmails(db, caller.accountId, mailbox_ids)
+  for (const { email } of found) refuseForeignSender(caller, domainOf(email))
+}
+
 // stopped is the end; finished is what comes of itself, and may run again for those who are enrolled later.
 const moves: Record<Status, Status[]> = {
   draft: ['draft', 'running', 'stopped'],
@@ -119,6 +131,7 @@ export async function moveSequence(ctx: Ctx, id: number, status: Status): Promis
     await requireIdentity(ctx)
     if (found.mailbox_ids.length === 0)
       throw invalidParameter({ message: 'It has no mailbox left to send from', param: 'status' })
+    await refuseForeignMailboxes(ctx, found)
   }
   const mode = status === 'running' ? ctx.caller.mode : undefined
   await setStatus(ctx.db, refOf(ctx, found.id), { status, mode, at: ctx.now })

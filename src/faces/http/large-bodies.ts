@@ -1,0 +1,34 @@
+// A large body is read once there is room for it: who sends many of them at once would otherwise fill the memory of the
+// process, and slowly is enough, since a body has two minutes to arrive.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Gates } from '../../gates/gates.ts'
+import { type Caller, nobody } from '../../kernel/ctx.ts'
+
+type Asking = { request: FastifyRequest; reply: FastifyReply; caller: Caller }
+
+const large = 1024 * 1024
+
+/** Undefined where there is nothing to wait for. The room is given back when the answer is out, or the client gone. */
+export function roomForBody(gates: Gates, { request, reply, caller }: Asking): Promise<void> | undefined {
+  const bytes = announced(request)
+  // What needs no key takes no large bodies.
+  if (bytes <= large || caller === nobody) return undefined
+  let giveBack: (() => void) | undefined
+  let isGone = false
+  reply.raw.once('close', () => {
+    isGone = true
+    giveBack?.()
+  })
+  return gates.bodies.take({ accountId: caller.accountId, bytes }).then((release) => {
+    if (isGone) release()
+    else giveBack = release
+  })
+}
+
+/** What is larger than it may be is refused unread. */
+function announced({ headers, routeOptions }: FastifyRequest): number {
+  const most = routeOptions.bodyLimit ?? 0
+  if (headers['transfer-encoding'] !== undefined) return most
+  const bytes = Number(headers['content-length'] ?? 0)
+  return bytes <= most ? bytes : 0
+}
