@@ -34,7 +34,8 @@ export async function importChunk(
     const became = one && attempt(row, faults, () => applyRow(drafts, one, settings))
     if (became) tally[became]++
   }
-  const keptOut = await writeDrafts(db, process, drafts.all, at)
+  const meant = drafts.all.filter(({ isMeant }) => isMeant)
+  const keptOut = await writeDrafts(db, process, meant, at)
   faults.sort((one, other) => one.line - other.line)
   const faultyRows = [...process.faulty_rows, ...faults].slice(0, mostFaultyRows)
   const ignoredColumns = ignoredIn(rows, options.attributes, process.ignored_columns)
