@@ -225,11 +225,12 @@ export function takeOver(db: Db, refs: SuppressionRef[], from: Origin, to: strin
 
 type Lifted = { email?: string; since?: Date; until?: Date; of: readonly string[] }
 
-/** Upstream too. Whoever has left as well stays on the list for that. */
+/** Upstream too. Whoever has left as well stays on the list for that, and an erased person whatever their address did. */
 export function liftSuppressions(db: Db, accountId: string, { email, since, until, of }: Lifted) {
   const wanted = sql`
              account_id = ${accountId}
          and reason = any(${of}::text[])
+         and email not like 'erased:%'
          ${when(email, (one) => sql`and email = ${one}`)}
          ${when(since, (at) => sql`and created_at >= ${at}`)}
          ${when(until, (at) => sql`and created_at < ${at}`)}`
