@@ -2,8 +2,8 @@
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { insertBlockedSenders, listBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
-import { copySuppression } from '../../suppressions/insert-queries.ts'
 import { findUnsubscription } from '../../suppressions/queries.ts'
+import { carry } from '../../suppressions/suppressions.ts'
 import { changeStatus } from '../unsubscribe/queries.ts'
 import type { ContactBody } from './contact-body.ts'
 import { insertChanges } from './trail-queries.ts'
@@ -14,7 +14,7 @@ type Writer = { db: Db; now: Date; caller: { accountId: string } }
 export async function carrySuppression(ctx: Writer, from: string | null, to: string | null): Promise<void> {
   if (from === null || to === null) return
   const ref = { accountId: ctx.caller.accountId, email: from }
-  await copySuppression(ctx.db, ref, { email: to, id: newUuid(), at: ctx.now })
+  await carry(ctx.db, ref, { email: to, at: ctx.now })
   const blocked = await listBlockedSenders(ctx.db, ref)
   if (blocked.length === 0) return
   const blocks = blocked.map(({ sender }) => ({ id: newUuid(), sender }))
