@@ -198,8 +198,18 @@ function applied(before: Plain, wanted: Wanted, body: ContactBody): Plain {
     status: typeof emailBlacklisted === 'boolean' ? status : before.status,
     sms_blacklisted: typeof smsBlacklisted === 'boolean' ? smsBlacklisted : before.sms_blacklisted,
     attributes,
+    ...(beginsConsent(before, wanted) ? unsaid : {}),
     ...wanted.consent,
   }
+}
+
+const unsaid = { consent_source: null, consent_ip: null, consent_text: null }
+
+/** What was said with the consent before, and from where, is no proof of another one. A date alone may come later. */
+function beginsConsent(before: Plain, { consent }: Wanted): boolean {
+  const { consent_date: date, consent_source: source } = consent
+  if (!date || date.getTime() === before.consent_date?.getTime()) return false
+  return before.consent_date !== null || source !== undefined
 }
 
 type Step = { before: Plain; after: Plain; body: ContactBody }
