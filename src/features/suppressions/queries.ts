@@ -163,12 +163,15 @@ const manualSources = [...ofContacts, 'api', 'erasure']
 export const reasonBeside = sql`
   (case when left_source = any(${manualSources}::text[]) then 'manual' else 'unsubscribe' end)`
 
+const isBlacklisting = sql`
+  (s.left_source = any(${ofContacts}::text[])
+   or (s.reason = 'manual' and s.source = any(${ofContacts}::text[])))`
+
 /** Of s: its person left, or their contact was blacklisted. */
 export const isUnsubscription = sql`
   (s.reason = 'unsubscribe'
-   or s.left_source = any(${ofContacts}::text[])
    or (s.left_source is not null and ${reasonBeside} = 'unsubscribe')
-   or (s.reason = 'manual' and s.source = any(${ofContacts}::text[])))`
+   or ${isBlacklisting})`
 
 const Why = row<{ reason: string }>({ reason: text })
 
@@ -176,9 +179,7 @@ export function findUnsubscription(db: Db, { accountId, email }: SuppressionRef)
   return db.maybe(
     Why,
     sql`
-    select case when s.left_source is null then s.reason
-                when s.reason = 'manual' and s.source = any(${ofContacts}::text[]) then s.reason
-                else ${reasonBeside} end as reason
+    select case when ${isBlacklisting} then 'manual' else 'unsubscribe' end as reason
       from suppressions s
      where s.account_id = ${accountId} and s.email = ${email} and ${isUnsubscription}`,
   )
