@@ -45,11 +45,13 @@ export function importRow(model: Model, row: ImportRow, rules: ImportRules): voi
   const contact = found ?? blank()
   if (!found) model.contacts.push(contact)
   const isNewAddress = row.email !== undefined && contact.email !== row.email
+  const wasBlacklisted = contact.status === 'unsubscribed'
   if (rules.blacklist) changeStatus(contact, 'unsubscribed', found ? 'import' : null)
   contact.email = row.email ?? contact.email
   contact.ext = row.ext ?? contact.ext
   setPhone(model, contact, row)
   if (isNewAddress && leftReason(stopsOf(model, row.email ?? ''))) changeStatus(contact, 'unsubscribed', null)
+  if (isNewAddress && wasBlacklisted) stop(model, row.email ?? '', { manual: 'contact' })
   if (rules.blacklist && contact.email !== null) stop(model, contact.email, { manual: 'import' })
   for (const id of rules.listIds) {
     if (rules.isConsented) contact.leftLists.delete(id)

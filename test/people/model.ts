@@ -210,11 +210,13 @@ export function put(model: Model, contact: Contact, change: Change, by = 'api'):
   const isErased = email !== null && stopsOf(model, email).erased
   if (change.blacklisted === false && isErased) throw new Refused()
   const isMoved = email !== contact.email
+  const isFirst = contact.email === null && email !== null
   if (isMoved) move(model, contact, email as string)
   if (change.ext !== undefined) contact.ext = change.ext
   if (change.blacklisted !== undefined)
     changeStatus(contact, change.blacklisted ? 'unsubscribed' : 'subscribed', by)
   setPhone(model, contact, change)
+  if (isFirst && contact.status === 'unsubscribed') stop(model, email, { manual: 'contact' })
   if (isMoved) comeOnto(model, contact, change)
   setLists(contact, change)
   if (email !== null && change.blacklisted) stop(model, email, { manual: 'contact' })

@@ -3,8 +3,8 @@ import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { insertBlockedSenders, listBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
 import { findUnsubscription } from '../../suppressions/queries.ts'
-import { carry } from '../../suppressions/suppressions.ts'
-import { changeStatus } from '../unsubscribe/queries.ts'
+import { carry, suppressAll } from '../../suppressions/suppressions.ts'
+import { changeStatus, listBlacklisted } from '../unsubscribe/queries.ts'
 import type { ContactBody } from './contact-body.ts'
 import { insertChanges } from './trail-queries.ts'
 
@@ -19,6 +19,18 @@ export async function carrySuppression(ctx: Writer, from: string | null, to: str
   if (blocked.length === 0) return
   const blocks = blocked.map(({ sender }) => ({ id: newUuid(), sender }))
   await insertBlockedSenders(ctx.db, { ...ref, email: to }, blocks, ctx.now)
+}
+
+type Named = { id: string; email: string }
+
+/** Of unsubscribed contacts that had no address until now: what was said of them had nothing to stand by. */
+export async function blacklistFirst({ db, now: at, caller }: Writer, all: Named[]): Promise<void> {
+  if (all.length === 0) return
+  const { accountId } = caller
+  const ids = all.map(({ id }) => id)
+  const found = new Set((await listBlacklisted(db, accountId, ids)).map(({ contact_id }) => contact_id))
+  const refs = all.filter(({ id }) => found.has(id)).map(({ email }) => ({ accountId, email }))
+  await suppressAll(db, refs, { reason: 'manual', source: 'contact', messageId: null, at })
 }
 
 /** Whoever left has left, whichever contact the address belongs to by now. */

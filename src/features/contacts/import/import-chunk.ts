@@ -4,6 +4,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { suppressAll } from '../../suppressions/suppressions.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import type { Attribute } from '../attributes/values.ts'
+import { blacklistFirst } from '../contacts/carry-suppression.ts'
 import { insertChanges } from '../contacts/trail-queries.ts'
 import type { FaultyRow } from '../processes/queries.ts'
 import { applyRow, changesOf, type Draft, draftsOf, isChanged } from './apply-rows.ts'
@@ -98,6 +99,10 @@ async function writeDrafts(db: Db, process: ClaimedProcess, drafts: Draft[], at:
     const refs = drafts.flatMap(({ now: { email } }) => (email ? { accountId, email } : []))
     await suppressAll(db, refs, { reason: 'manual', source: 'import', messageId: null, at })
   }
+  const isFirst = ({ before, now }: Draft) => before?.email === null && now.email !== null
+  const addressed = drafts.filter((draft) => isFirst(draft) && draft.before?.status === 'unsubscribed')
+  const named = addressed.map((draft) => ({ id: written.get(draft) ?? '', email: draft.now.email ?? '' }))
+  await blacklistFirst({ db, now: at, caller: { accountId } }, named)
   const { listIds, isTest = false } = settings
   if (listIds.length === 0 || drafts.length === 0) return 0
   const joining = drafts.map((draft) => ({
