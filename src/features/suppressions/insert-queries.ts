@@ -52,8 +52,8 @@ export async function insertSuppressions(db: Db, suppressions: NewSuppression[])
 }
 
 /**
- * What is said of addresses that are suppressed for another reason: that one may be lifted by other hands, and this stays
- * then. That a contact is not to be written to outlasts what its person says; a guess gives way to anything.
+ * What is said of addresses that are suppressed for another reason: that one may be lifted by other hands, and this
+ * stays then. That a contact is not to be written to outlasts what its person says; a guess gives way to anything.
  */
 export function noteBeside(db: Db, refs: SuppressionRef[], why: Pick<NewSuppression, 'reason' | 'source'>) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]

@@ -198,7 +198,7 @@ export async function deleteSuppression(
   of: readonly Reason[],
   source?: string,
 ): Promise<number> {
-  const ofThese = sql`account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])
+  const ofThese = sql`email = ${email} and reason = any(${of}::text[])
                   ${when(source, (one) => sql`and source = ${one}`)}`
   await db.run(sql`
     update suppressions
@@ -209,8 +209,8 @@ export async function deleteSuppression(
   await db.run(sql`
     update suppressions
        set reason = ${reasonBeside}, source = left_source, left_source = null
-     where ${ofThese} and left_source is not null`)
-  return db.run(sql`delete from suppressions where ${ofThese}`)
+     where account_id = ${accountId} and ${ofThese} and left_source is not null`)
+  return db.run(sql`delete from suppressions where account_id = ${accountId} and ${ofThese}`)
 }
 
 const Said = row<Origin>({ reason: json(), source: text })

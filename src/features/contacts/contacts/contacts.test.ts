@@ -177,22 +177,6 @@ describe('consent', () => {
     )
   })
 
-  test('of another day takes the place of the one before whole: its words and address prove nothing of it', async () => {
-    const first = { consentSource: 'shop', consent_ip: '192.0.2.7', consent_text: 'I agree.' }
-    const { email } = await make({ consentDate: '2026-11-05', ...first })
-    const shown = async () => {
-      const found = await get(email)
-      return [found.consentSource, found.consent_ip, found.consent_text]
-    }
-    await put(email, { consentDate: '05/11/2026' })
-    assert.deepEqual(await shown(), Object.values(first))
-    await put(email, { consentDate: '2026-11-06', consentSource: 'fair' })
-    assert.deepEqual(await shown(), ['fair', null, null])
-    await put(email, { consent_text: 'Yes.' })
-    await put(email, { consentDate: '2026-11-07' })
-    assert.deepEqual(await shown(), [null, null, null])
-  })
-
   test('of a day to come is refused, of tomorrow elsewhere in the world is not', async () => {
     const { email } = await make()
     const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()

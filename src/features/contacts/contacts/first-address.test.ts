@@ -24,7 +24,7 @@ test('a contact that was blacklisted before it had an address is not written to 
   assert.equal(await isSent('ann@example.com'), true)
 })
 
-test('one that gets it as it is allowed again is; one whose origin was stopped still gets what it asks for', async () => {
+test('one that gets it as it is allowed again is; one whose origin was stopped still gets receipts', async () => {
   const { shop, put, isSent } = await setUp()
   await put('e1', { emailBlacklisted: false, attributes: { EMAIL: 'ann@example.com' } })
   await query(
