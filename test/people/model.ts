@@ -113,6 +113,8 @@ export function stop(model: Model, email: string, what: Partial<Stops>): void {
   if (stops.erased) return
   // A message that bounces although its address is stopped says nothing new.
   if (what.bounce && isStopped(stops)) return
+  // Beside a bounce one thing is kept, the first, unless it is about a contact.
+  if (stops.bounce && ((what.left && stops.manual === 'api') || (what.manual === 'api' && stops.left))) return
   const isWeaker = what.manual === 'api' && stops.manual !== ''
   if (!isWeaker) Object.assign(stops, what)
   if (stops.reason === '' || stops.complaint) stops.reason = reasonOf(stops)
@@ -230,13 +232,12 @@ function move(model: Model, contact: Contact, to: string): void {
   if (from === null) return
   model.moves.push({ from, contact })
   contact.formerEmails.push(from)
-  const { left, manual, complaint, erased } = stopsOf(model, from)
-  stop(model, to, {
-    ...(left && { left }),
-    ...(complaint && { complaint }),
-    ...(manual && { manual }),
-    ...(erased && { manual: 'api' }),
-  })
+  const { left, manual, complaint, erased, reason } = stopsOf(model, from)
+  const said = [{ left }, { manual }, { complaint }].filter((one) => Object.values(one).some(Boolean))
+  // What is told of them comes first.
+  said.sort((one, other) => Number(Object.hasOwn(other, reason)) - Number(Object.hasOwn(one, reason)))
+  for (const one of said) stop(model, to, one)
+  if (erased) stop(model, to, { manual: 'api' })
 }
 
 export function remove(model: Model, contact: Contact): void {

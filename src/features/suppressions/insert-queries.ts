@@ -21,7 +21,9 @@ const complaintOutdoes = sql`
     on conflict (account_id, email) do update
        set reason = excluded.reason, source = excluded.source, message_id = excluded.message_id, id = excluded.id,
            created_at = greatest(excluded.created_at, suppressions.created_at),
-           left_source = case when suppressions.left_source in ('contact', 'import') then suppressions.left_source
+           left_source = case when suppressions.left_source in ('contact', 'import')
+                                or (suppressions.source = 'api' and suppressions.left_source is not null)
+                              then suppressions.left_source
                               when suppressions.reason in ('unsubscribe', 'manual') then suppressions.source
                               else suppressions.left_source end
      where excluded.reason = 'complaint' and suppressions.reason <> 'complaint'`
@@ -67,7 +69,10 @@ export function noteBeside(db: Db, refs: SuppressionRef[], why: Pick<NewSuppress
      where s.account_id = r.account_id
        and s.email = r.email
        and (s.reason <> ${why.reason} or (s.source = 'api' and ${weaker.length > 0}))
-       and (s.left_source is null or s.left_source = any(${[...weaker, 'outreach']}::text[]))`)
+       and (s.left_source is null
+            or s.left_source = any(${[...weaker, 'outreach']}::text[])
+            -- Whoever lifts a complaint lifts this too, and not that somebody left.
+            or (s.left_source = 'api' and s.reason = 'complaint'))`)
 }
 
 /** What is about a person and not about a mailbox. */
