@@ -26,6 +26,16 @@ export function lockMessages(db: Db, { accountId, emails }: Person) {
        for update`)
 }
 
+/** Waits for the rows of imports that are just being worked off: what they leave is then found with the rest. */
+export function holdImports(db: Db, accountId: string) {
+  return db.run(sql`
+    select 1
+      from processes
+     where account_id = ${accountId} and status in ('queued', 'processing') and name = 'IMPORTUSER'
+     order by id
+       for update`)
+}
+
 /** Their own, and of other contacts that they had one of the addresses. */
 export async function eraseHistory(db: Db, who: Person): Promise<number> {
   const { accountId, emails } = who

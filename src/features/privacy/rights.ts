@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/ctx.ts'
 import { newUuid } from '../../kernel/id.ts'
 import type { ContactRef } from '../contacts/contacts/queries.ts'
 import { dropFile, findInPages, holdAgainstExports, listFiles } from '../contacts/export/queries.ts'
+import { takeTurn } from '../transactional/double-optin/queries.ts'
 import { eraseLog, exportLog } from './action-log.ts'
 import * as erase from './erase-queries.ts'
 import * as tell from './export-queries.ts'
@@ -120,8 +121,11 @@ const steps: [Source, (db: Ctx['db'], who: Person) => Promise<number>][] = [
 ]
 
 export async function erasePerson(ctx: Ctx, asked: ContactRef): Promise<Record<Source, number>> {
+  await erase.holdImports(ctx.db, ctx.caller.accountId)
   const who = await personOf(ctx, asked)
   const erased: Partial<Record<Source, number>> = {}
+  // Whoever is just being asked to confirm a subscription has been asked then.
+  for (const email of [...who.emails].sort()) await takeTurn(ctx.db, { accountId: who.accountId, email })
   await holdAgainstExports(ctx.db, who.accountId)
   erased.automation_runs = await erase.eraseRuns(ctx.db, who)
   await erase.lockMessages(ctx.db, who)

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { makeApp } from '../../../test/app.ts'
 import type { Db } from '../../kernel/db.ts'
 import { newUuid } from '../../kernel/id.ts'
-import { copySuppression, insertSuppressions } from './insert-queries.ts'
-import { type Reason, suppress } from './suppressions.ts'
+import { insertSuppressions } from './insert-queries.ts'
+import { carry, type Reason, suppress } from './suppressions.ts'
 
 const app = await makeApp()
 const { db } = app.pools
@@ -79,7 +79,7 @@ test('the same address twice in one go is one entry, the complaint before all', 
 test('a complaint goes along to the address that its person has moved to', async () => {
   await add('old@example.com', 'complaint', { day: 4 })
   await add('new@example.com', 'unsubscribe', { day: 4 })
-  const to = { email: 'new@example.com', id: newUuid(), at: march(5) }
-  await copySuppression(db, { accountId, email: 'old@example.com' }, to)
+  const to = { email: 'new@example.com', at: march(5) }
+  await carry(db, { accountId, email: 'old@example.com' }, to)
   assert.deepEqual(await listed(to.email), complaint)
 })

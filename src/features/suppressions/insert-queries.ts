@@ -1,8 +1,8 @@
 // Addresses onto the suppression list, and which reason stands there when there are several.
 import type { Db } from '../../kernel/db.ts'
-import { int, row } from '../../kernel/row.ts'
+import { int, json, maybe, row, text } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
-import type { SuppressionRef } from './queries.ts'
+import { reasonBeside, type SuppressionRef } from './queries.ts'
 import type { Reason } from './suppressions.ts'
 
 export type NewSuppression = SuppressionRef & {
@@ -20,7 +20,12 @@ export type NewSuppression = SuppressionRef & {
 const complaintOutdoes = sql`
     on conflict (account_id, email) do update
        set reason = excluded.reason, source = excluded.source, message_id = excluded.message_id, id = excluded.id,
-           created_at = greatest(excluded.created_at, suppressions.created_at)
+           created_at = greatest(excluded.created_at, suppressions.created_at),
+           left_source = case when suppressions.left_source in ('contact', 'import')
+                                or (suppressions.source = 'api' and suppressions.left_source is not null)
+                              then suppressions.left_source
+                              when suppressions.reason in ('unsubscribe', 'manual') then suppressions.source
+                              else suppressions.left_source end
      where excluded.reason = 'complaint' and suppressions.reason <> 'complaint'`
 
 const Added = row<{ added: number }>({ added: int })
@@ -49,48 +54,45 @@ export async function insertSuppressions(db: Db, suppressions: NewSuppression[])
 }
 
 /**
- * Of addresses that bounce: a bounce is lifted by other hands than the person's. What was said in a way that counts
- * more than `less` stays.
+ * What is said of addresses that are suppressed for another reason: that one may be lifted by other hands, and this
+ * stays then. That a contact is not to be written to outlasts what its person says; a guess gives way to anything.
  */
-export function noteLeaving(
-  db: Db,
-  refs: SuppressionRef[],
-  { source, less }: { source: string; less: string },
-) {
+export function noteBeside(db: Db, refs: SuppressionRef[], why: Pick<NewSuppression, 'reason' | 'source'>) {
   const [accounts, emails] = [refs.map(({ accountId }) => accountId), refs.map(({ email }) => email)]
+  const weaker = why.source === 'contact' || why.source === 'import' ? ['unsubscribe', 'api'] : []
   return db.run(sql`
     update suppressions s
-       set left_source = ${source}
+       set left_source = ${why.source}
       from (select *
               from unnest(${accounts}::bigint[], ${emails}::text[]) as n (account_id, email)
             offset 0) r
      where s.account_id = r.account_id
        and s.email = r.email
-       and s.reason in ('hard_bounce', 'soft_bounce_limit')
-       and (s.left_source is null or s.left_source = ${less})`)
+       and (s.reason <> ${why.reason} or (s.source = 'api' and ${weaker.length > 0}))
+       and (s.left_source is null
+            or s.left_source = any(${[...weaker, 'outreach']}::text[])
+            -- Whoever lifts a complaint lifts this too, and not that somebody left.
+            or (s.left_source = 'api' and s.reason = 'complaint'))`)
 }
 
 /** What is about a person and not about a mailbox. */
 const ofPerson: readonly Reason[] = ['unsubscribe', 'manual', 'complaint']
 const isOfPerson = sql`reason = any(${ofPerson}::text[])`
 
-/** To the address that a person has moved to; the old one keeps its own. */
-export function copySuppression(
-  db: Db,
-  { accountId, email }: SuppressionRef,
-  to: { email: string; id: string; at: Date },
-) {
-  return db.run(sql`
-    insert into suppressions (account_id, email, reason, source, message_id, created_at, id)
-    select account_id, ${to.email}, case when ${isOfPerson} then reason else 'unsubscribe' end,
-           case when ${isOfPerson} then source else left_source end, message_id, ${to.at}, ${to.id}
+type Said = Pick<NewSuppression, 'reason' | 'source' | 'messageId'>
+const SaidOf = row<Said>({ reason: json(), source: text, messageId: maybe(text) })
+
+/** What goes along when a person moves to another address. */
+export function listSaid(db: Db, { accountId, email }: SuppressionRef) {
+  return db.many(
+    SaidOf,
+    sql`
+    select reason, source, message_id as "messageId"
       from suppressions
-     where account_id = ${accountId}
-       and email in (${email}, erased_name(${email}))
-       and (${isOfPerson} or left_source is not null)
-       and not exists (select 1
-                         from suppressions e
-                        where e.account_id = ${accountId} and e.email = erased_name(${to.email}))
-     limit 1
-    ${complaintOutdoes}`)
+     where account_id = ${accountId} and email in (${email}, erased_name(${email})) and ${isOfPerson}
+     union all
+    select ${reasonBeside}, left_source, null
+      from suppressions
+     where account_id = ${accountId} and email in (${email}, erased_name(${email})) and left_source is not null`,
+  )
 }

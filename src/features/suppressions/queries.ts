@@ -155,10 +155,23 @@ export function touchSuppressed(db: Db, { accountId, email }: SuppressionRef, of
                     where s.account_id = ${accountId} and s.email = ${email} and s.reason = any(${of}::text[]))`)
 }
 
+/** Where customers say of somebody that they are not to be written to; of a contact they are then unsubscribed. */
+const ofContacts = ['contact', 'import']
+const manualSources = [...ofContacts, 'api', 'erasure']
+
+/** What left_source, the source of what stands beside the reason, is a source of. */
+export const reasonBeside = sql`
+  (case when left_source = any(${manualSources}::text[]) then 'manual' else 'unsubscribe' end)`
+
+const isBlacklisting = sql`
+  (s.left_source = any(${ofContacts}::text[])
+   or (s.reason = 'manual' and s.source = any(${ofContacts}::text[])))`
+
 /** Of s: its person left, or their contact was blacklisted. */
 export const isUnsubscription = sql`
-  (s.reason = 'unsubscribe' or s.left_source is not null
-   or (s.reason = 'manual' and s.source in ('contact', 'import')))`
+  (s.reason = 'unsubscribe'
+   or (s.left_source is not null and ${reasonBeside} = 'unsubscribe')
+   or ${isBlacklisting})`
 
 const Why = row<{ reason: string }>({ reason: text })
 
@@ -166,7 +179,7 @@ export function findUnsubscription(db: Db, { accountId, email }: SuppressionRef)
   return db.maybe(
     Why,
     sql`
-    select case when s.left_source is null then s.reason else 'unsubscribe' end as reason
+    select case when ${isBlacklisting} then 'manual' else 'unsubscribe' end as reason
       from suppressions s
      where s.account_id = ${accountId} and s.email = ${email} and ${isUnsubscription}`,
   )
@@ -178,23 +191,26 @@ export async function isUnsubscribed(db: Db, { accountId, email }: SuppressionRe
   return found > 0
 }
 
-/** Of one source only, where it is given. */
+/** Of one source only, where it is given. What stands beside and is not of these comes in its place. */
 export async function deleteSuppression(
   db: Db,
   { accountId, email }: SuppressionRef,
   of: readonly Reason[],
   source?: string,
 ): Promise<number> {
-  if (of.includes('unsubscribe'))
-    await db.run(sql`
+  const ofThese = sql`email = ${email} and reason = any(${of}::text[])
+                  ${when(source, (one) => sql`and source = ${one}`)}`
+  await db.run(sql`
     update suppressions
        set left_source = null
      where account_id = ${accountId} and email = ${email} and left_source is not null
+       and ${reasonBeside} = any(${of}::text[])
        ${when(source, (one) => sql`and left_source = ${one}`)}`)
-  return db.run(sql`
-    delete from suppressions
-     where account_id = ${accountId} and email = ${email} and reason = any(${of}::text[])
-       ${when(source, (one) => sql`and source = ${one}`)}`)
+  await db.run(sql`
+    update suppressions
+       set reason = ${reasonBeside}, source = left_source, left_source = null
+     where account_id = ${accountId} and ${ofThese} and left_source is not null`)
+  return db.run(sql`delete from suppressions where account_id = ${accountId} and ${ofThese}`)
 }
 
 const Said = row<Origin>({ reason: json(), source: text })
@@ -225,11 +241,12 @@ export function takeOver(db: Db, refs: SuppressionRef[], from: Origin, to: strin
 
 type Lifted = { email?: string; since?: Date; until?: Date; of: readonly string[] }
 
-/** Upstream too. Whoever has left as well stays on the list for that. */
+/** Upstream too. What stands beside it stays on the list, and so does an erased person, whatever their address did. */
 export function liftSuppressions(db: Db, accountId: string, { email, since, until, of }: Lifted) {
   const wanted = sql`
              account_id = ${accountId}
          and reason = any(${of}::text[])
+         and email not like 'erased:%'
          ${when(email, (one) => sql`and email = ${one}`)}
          ${when(since, (at) => sql`and created_at >= ${at}`)}
          ${when(until, (at) => sql`and created_at < ${at}`)}`
@@ -240,7 +257,7 @@ export function liftSuppressions(db: Db, accountId: string, { email, since, unti
       returning email),
     kept as (
       update suppressions
-         set reason = 'unsubscribe', source = left_source, left_source = null
+         set reason = ${reasonBeside}, source = left_source, left_source = null
        where ${wanted} and left_source is not null
       returning email),
     lifted as (

@@ -5,7 +5,7 @@ import { newUuid } from '../../kernel/id.ts'
 import { pageOfRows } from '../../kernel/page.ts'
 import { refusal } from '../../kernel/refusal.ts'
 import { invalidParameter, notFound } from '../../kernel/refusals.ts'
-import { insertSuppressions, noteLeaving } from './insert-queries.ts'
+import { insertSuppressions, listSaid, noteBeside } from './insert-queries.ts'
 import {
   deleteSuppression,
   findOrigin,
@@ -48,8 +48,14 @@ export async function suppressAll(db: Db, refs: SuppressionRef[], why: Why): Pro
   )
   if (added === refs.length) return added
   if (why.source !== byReply.source) await takeOver(db, refs, byReply, why.source)
-  if (why.reason === 'unsubscribe') await noteLeaving(db, refs, { source: why.source, less: byReply.source })
+  if (why.reason === 'unsubscribe' || why.reason === 'manual') await noteBeside(db, refs, why)
   return added
+}
+
+/** To the address that a person has moved to; the old one keeps its own. */
+export async function carry(db: Db, ref: SuppressionRef, to: { email: string; at: Date }): Promise<void> {
+  for (const said of await listSaid(db, ref))
+    await suppress(db, { ...ref, email: to.email }, { ...said, at: to.at })
 }
 
 /** True when it had come by an answer alone. */

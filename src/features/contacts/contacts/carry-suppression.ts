@@ -2,9 +2,9 @@
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
 import { insertBlockedSenders, listBlockedSenders } from '../../suppressions/blocked-sender-queries.ts'
-import { copySuppression } from '../../suppressions/insert-queries.ts'
 import { findUnsubscription } from '../../suppressions/queries.ts'
-import { changeStatus } from '../unsubscribe/queries.ts'
+import { carry, suppressAll } from '../../suppressions/suppressions.ts'
+import { changeStatus, listBlacklisted } from '../unsubscribe/queries.ts'
 import type { ContactBody } from './contact-body.ts'
 import { insertChanges } from './trail-queries.ts'
 
@@ -14,11 +14,23 @@ type Writer = { db: Db; now: Date; caller: { accountId: string } }
 export async function carrySuppression(ctx: Writer, from: string | null, to: string | null): Promise<void> {
   if (from === null || to === null) return
   const ref = { accountId: ctx.caller.accountId, email: from }
-  await copySuppression(ctx.db, ref, { email: to, id: newUuid(), at: ctx.now })
+  await carry(ctx.db, ref, { email: to, at: ctx.now })
   const blocked = await listBlockedSenders(ctx.db, ref)
   if (blocked.length === 0) return
   const blocks = blocked.map(({ sender }) => ({ id: newUuid(), sender }))
   await insertBlockedSenders(ctx.db, { ...ref, email: to }, blocks, ctx.now)
+}
+
+type Named = { id: string; email: string }
+
+/** Of unsubscribed contacts that had no address until now: what was said of them had nothing to stand by. */
+export async function blacklistFirst({ db, now: at, caller }: Writer, all: Named[]): Promise<void> {
+  if (all.length === 0) return
+  const { accountId } = caller
+  const ids = all.map(({ id }) => id)
+  const found = new Set((await listBlacklisted(db, accountId, ids)).map(({ contact_id }) => contact_id))
+  const refs = all.filter(({ id }) => found.has(id)).map(({ email }) => ({ accountId, email }))
+  await suppressAll(db, refs, { reason: 'manual', source: 'contact', messageId: null, at })
 }
 
 /** Whoever left has left, whichever contact the address belongs to by now. */

@@ -11,7 +11,7 @@ import type { Value } from '../attributes/values.ts'
 import { addMembers, removeMembers } from '../lists/member-queries.ts'
 import { holdCounts, holdLists } from '../lists/queries.ts'
 import { blockSenders } from './block-senders.ts'
-import { carrySuppression, comeOnto } from './carry-suppression.ts'
+import { blacklistFirst, carrySuppression, comeOnto } from './carry-suppression.ts'
 import { type ContactBody, readBody, type Wanted } from './contact-body.ts'
 import { takenBy } from './contact-exists.ts'
 import {
@@ -143,6 +143,8 @@ async function change(ctx: Writer, found: ContactRow, wanted: Wanted, body: Cont
   if (holders.some(({ id }) => id !== found.id)) throw takenBy(holders, body, found.id)
   if (after.email !== found.email) await carrySuppression(ctx, found.email, after.email)
   await save(ctx, found, after, body)
+  if (found.email === null && after.email !== null && after.status === 'unsubscribed')
+    await blacklistFirst(ctx, [{ id: found.id, email: after.email }])
   if (after.email !== found.email) await comeOnto(ctx, found.id, after.email, body)
   if (body.emailBlacklisted === false && after.email !== null)
     await liftKnown(ctx.db, { accountId: ctx.caller.accountId, email: after.email }, decisions)
@@ -198,8 +200,18 @@ function applied(before: Plain, wanted: Wanted, body: ContactBody): Plain {
     status: typeof emailBlacklisted === 'boolean' ? status : before.status,
     sms_blacklisted: typeof smsBlacklisted === 'boolean' ? smsBlacklisted : before.sms_blacklisted,
     attributes,
+    ...(beginsConsent(before, wanted) ? unsaid : {}),
     ...wanted.consent,
   }
+}
+
+const unsaid = { consent_source: null, consent_ip: null, consent_text: null }
+
+/** What was said with the consent before, and from where, is no proof of another one. A date alone may come later. */
+function beginsConsent(before: Plain, { consent }: Wanted): boolean {
+  const { consent_date: date, consent_source: source } = consent
+  if (!date || date.getTime() === before.consent_date?.getTime()) return false
+  return before.consent_date !== null || source !== undefined
 }
 
 type Step = { before: Plain; after: Plain; body: ContactBody }

@@ -23,6 +23,8 @@ export type Draft = {
   /** null: there was none. */
   before: KnownContact | null
   now: Omit<KnownContact, 'id'>
+  /** A good row is about it. Others are there because a row that is faulty names them. */
+  isMeant: boolean
   /** Each change, in order. */
   consents: Consent[]
   /** Consent came into force with this import. */
@@ -52,6 +54,7 @@ export function draftsOf(known: KnownContact[]): Drafts {
 const newDraft = (now: Draft['now']): Draft => ({
   before: null,
   now,
+  isMeant: false,
   consents: [],
   consented: false,
   consentedAt: null,
@@ -86,6 +89,7 @@ export function applyRow(drafts: Drafts, row: ReadRow, rules: Rules): 'created' 
   const found = findDraft(drafts, row)
   const draft = found ?? newDraft(nobody())
   if (!found) drafts.all.push(draft)
+  draft.isMeant = true
   if (rules.emailBlacklist) draft.now.status = 'unsubscribed'
   if (rules.smsBlacklist) draft.now.sms_blacklisted = true
   if (found && !rules.updateExisting) return 'skipped'

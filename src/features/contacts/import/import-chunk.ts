@@ -4,6 +4,7 @@ import { newUuid } from '../../../kernel/id.ts'
 import { suppressAll } from '../../suppressions/suppressions.ts'
 import { listAttributes } from '../attributes/queries.ts'
 import type { Attribute } from '../attributes/values.ts'
+import { blacklistFirst } from '../contacts/carry-suppression.ts'
 import { insertChanges } from '../contacts/trail-queries.ts'
 import type { FaultyRow } from '../processes/queries.ts'
 import { applyRow, changesOf, type Draft, draftsOf, isChanged } from './apply-rows.ts'
@@ -34,7 +35,8 @@ export async function importChunk(
     const became = one && attempt(row, faults, () => applyRow(drafts, one, settings))
     if (became) tally[became]++
   }
-  const keptOut = await writeDrafts(db, process, drafts.all, at)
+  const meant = drafts.all.filter(({ isMeant }) => isMeant)
+  const keptOut = await writeDrafts(db, process, meant, at)
   faults.sort((one, other) => one.line - other.line)
   const faultyRows = [...process.faulty_rows, ...faults].slice(0, mostFaultyRows)
   const ignoredColumns = ignoredIn(rows, options.attributes, process.ignored_columns)
@@ -97,6 +99,10 @@ async function writeDrafts(db: Db, process: ClaimedProcess, drafts: Draft[], at:
     const refs = drafts.flatMap(({ now: { email } }) => (email ? { accountId, email } : []))
     await suppressAll(db, refs, { reason: 'manual', source: 'import', messageId: null, at })
   }
+  const isFirst = ({ before, now }: Draft) => before?.email === null && now.email !== null
+  const addressed = drafts.filter((draft) => isFirst(draft) && draft.before?.status === 'unsubscribed')
+  const named = addressed.map((draft) => ({ id: written.get(draft) ?? '', email: draft.now.email ?? '' }))
+  await blacklistFirst({ db, now: at, caller: { accountId } }, named)
   const { listIds, isTest = false } = settings
   if (listIds.length === 0 || drafts.length === 0) return 0
   const joining = drafts.map((draft) => ({

@@ -82,6 +82,22 @@ export type ContactOf = { accountId: string; contactId: string }
 
 const Changed = row<{ contact_id: string }>({ contact_id: text })
 
+/** Of these unsubscribed contacts those that a customer blacklisted: to stop an origin stops its campaigns alone. */
+export function listBlacklisted(db: Db, accountId: string, contactIds: string[]) {
+  return db.many(
+    Changed,
+    sql`
+    select n.id::text as contact_id
+      from unnest(${contactIds}::bigint[]) as n (id)
+     where 'origin stopped' is distinct from (
+           select h.source
+             from contact_history h
+            where h.account_id = ${accountId} and h.contact_id = n.id and h.attribute = 'STATUS'
+            order by h.id desc
+            limit 1)`,
+  )
+}
+
 /** The contact, when its status was another. */
 export function changeStatus(db: Db, { accountId, contactId }: ContactOf, status: string, at: Date) {
   return db.maybe(
