@@ -105,3 +105,15 @@ test('a cancelled campaign cannot be deleted before what did not leave is given 
   await run('follow')
   assert.deepEqual([await used(), (await remove()).status], [0, 204])
 })
+
+test('who is counted at the start is written to, whatever the clock said that put them on the list', async () => {
+  const { listId, key, ids, post } = await capped()
+  // By a machine whose clock is ahead, or before the clock of this one was set back.
+  await db.run(sql`
+    -- all accounts: the list itself
+    update list_members set added_at = now() + interval '90 seconds' where list_id = ${listId}`)
+  assert.equal((await post(ids[0], 'sendNow')).status, 204)
+  await run('freeze')
+  const { progress } = await shown(key, ids[0])
+  assert.deepEqual([progress.total, progress.queued, progress.cancelled], [4, 4, 0])
+})
