@@ -10,6 +10,7 @@ import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { contactExists } from '../../contacts/contacts/contact-exists.ts'
 import { lockContacts } from '../../contacts/contacts/queries.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
+import { byPerson } from './by-person.ts'
 import { EventBody, type GivenEvent, readEvent } from './event-body.ts'
 import { pageOfEvents } from './list-events.ts'
 import { countEventNames, listEventNames, type NewEvent } from './queries.ts'
@@ -90,7 +91,7 @@ export const createEventsV3 = operation({
 async function sortEvents(ctx: Ctx, given: EventBody[]) {
   const errors: BatchError[] = []
   const read: { i: number; event: GivenEvent }[] = []
-  const events: NewEvent[] = []
+  const made: { i: number; event: NewEvent }[] = []
   for (const [i, body] of given.entries())
     await noting(errors, i, async () => void read.push({ i, event: readEvent(body, ctx.now) }))
   // Two batches of the same people in another order would wait for each other.
@@ -99,9 +100,15 @@ async function sortEvents(ctx: Ctx, given: EventBody[]) {
     ctx.caller.accountId,
     read.flatMap(({ event }) => event.refs),
   )
-  for (const { i, event } of read)
-    await noting(errors, i, async () => void events.push(await resolveEvent(ctx, event)))
-  return { events, errors: errors.sort((one, other) => indexOf(one) - indexOf(other)) }
+  for (const { i, event } of byPerson(read, ({ event }) => event.refs))
+    await noting(errors, i, async () => void made.push({ i, event: await resolveEvent(ctx, event) }))
+  const ids = made.map(({ event }) => event.id).sort()
+  const inOrder = made.sort((one, other) => one.i - other.i)
+  return {
+    // As they were given, which is how they are listed.
+    events: inOrder.map(({ event }, n) => ({ ...event, id: ids[n] ?? event.id })),
+    errors: errors.sort((one, other) => indexOf(one) - indexOf(other)),
+  }
 }
 
 const indexOf = ({ eventIndex: [index = 0] }: BatchError) => index
