@@ -82,9 +82,10 @@ async function findConditions(db: Db, accountId: string, ids: number[]): Promise
 }
 
 /**
- * contact_id, email, list_id, joined_at, consent_source, is_unsubscribed, is_suppressed: a select, to stand in brackets.
- * Each contact once, by the lowest list that brought it. A bound on contact_id around it reaches the indexes inside, and
- * with a single list its rows come in that order without a sort. Given a time, who joined the lists later is left out.
+ * contact_id, email, list_id, joined_at, consent_source, is_unsubscribed, is_suppressed: a select, to stand in
+ * brackets. Each contact once, by the lowest list that brought it. A bound on contact_id around it reaches the
+ * indexes inside, and with a single list its rows come in that order without a sort. Given a time, who joined the
+ * lists later is left out.
  */
 export function recipientRows(accountId: string, recipients: ResolvedRecipients, joinedBy?: Date): Sql {
   const { listIds, exclusionListIds, exclusionSegments } = recipients
