@@ -7,6 +7,7 @@ import { readableOf } from '../contacts/contacts/readable.ts'
 import { type Mirrored, readMirrorToken } from '../messages/mirror-link.ts'
 import { readPage } from '../messages/read-page.ts'
 import { linkFiller } from '../messages/recipient-links.ts'
+import type { CampaignRow } from './campaign-row.ts'
 import { campaignLinks, sharedLinks } from './links.ts'
 import { findMirrored } from './mirror-queries.ts'
 import { findCampaign } from './queries.ts'
@@ -34,7 +35,7 @@ type OfCampaign = Extract<Mirrored, { campaignId: string }>
 
 async function ofCampaign(db: Db, source: MirrorSource, of: OfCampaign): Promise<Shown | undefined> {
   const campaign = await findCampaign(db, { accountId: of.accountId, id: of.campaignId })
-  const recipient = campaign && (await recipientOf(db, source, of))
+  const recipient = campaign && (await recipientOf(db, source, { ...of, winner: campaign.winner }))
   if (!recipient) return undefined
   const compiled = compileCampaign(campaign, await attributeNames(db, of.accountId))
   return renderCampaign(compiled, { ...recipient, isPage: true })
@@ -43,7 +44,7 @@ async function ofCampaign(db: Db, source: MirrorSource, of: OfCampaign): Promise
 async function recipientOf(
   db: Db,
   { unsubscribeKeys, baseUrl, now }: MirrorSource,
-  of: OfCampaign,
+  { winner, ...of }: OfCampaign & Pick<CampaignRow, 'winner'>,
 ): Promise<CampaignRecipient | undefined> {
   const needs = { keys: await unsubscribeKeys(), baseUrl }
   const { accountId, messageId } = of
@@ -53,6 +54,8 @@ async function recipientOf(
   const contact = await findContact(db, accountId, { email: message.recipient })
   const links = campaignLinks(needs, { ...of, email: message.recipient, messageId })
   const attributes = contact ? await readableOf(db, { accountId, now: now() }, contact) : {}
-  const variant = message.variant === 'B' ? 'B' : 'A'
+  // The rest of an A/B test got what won.
+  const got = message.variant === 'R' ? winner : message.variant
+  const variant = got === 'B' ? 'B' : 'A'
   return { email: message.recipient, attributes, links, now: now(), variant }
 }

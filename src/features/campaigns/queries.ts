@@ -163,12 +163,17 @@ const nothingUnderWay = sql`
                           and m.campaign_id = campaigns.id
                           and m.status in ('queued', 'held'))`
 
+/** What was counted for the messages of a cancelled one is given back by its row. */
+const nothingOwed = sql`
+       and (in_force is distinct from 'cancelled' or spent_at is null or followed = 'cancelled')`
+
 export function deleteCampaign(db: Db, { accountId, id }: CampaignRef) {
   return db.run(sql`
     delete from campaigns
      where account_id = ${accountId}
        and id = ${id}
        and (status not in ('in_process', 'suspended') or ${nothingYet})
+       ${nothingOwed}
        ${nothingUnderWay}`)
 }
 

@@ -1,6 +1,6 @@
 // Who gets a campaign. One text for all that ask: counting before a send, and freezing when it starts.
 import type { Db } from '../../kernel/db.ts'
-import { bool, int, json, maybe, row, text } from '../../kernel/row.ts'
+import { bool, int, json, maybe, row, text, time } from '../../kernel/row.ts'
 import { type Sql, sql, when } from '../../kernel/sql.ts'
 import { type Condition, inSegment, isOrphan } from '../contacts/segments/condition-queries.ts'
 
@@ -82,14 +82,15 @@ async function findConditions(db: Db, accountId: string, ids: number[]): Promise
 }
 
 /**
- * contact_id, email, list_id, consent_source, is_unsubscribed, is_suppressed: a select, to stand in brackets. Each
- * contact once, by the lowest list that brought it. A bound on contact_id around it reaches the indexes inside, and
- * with a single list its rows come in that order without a sort. Given a time, who joined the lists later is left out.
+ * contact_id, email, list_id, joined_at, consent_source, is_unsubscribed, is_suppressed: a select, to stand in
+ * brackets. Each contact once, by the lowest list that brought it. A bound on contact_id around it reaches the
+ * indexes inside, and with a single list its rows come in that order without a sort. Given a time, who joined the
+ * lists later is left out.
  */
 export function recipientRows(accountId: string, recipients: ResolvedRecipients, joinedBy?: Date): Sql {
   const { listIds, exclusionListIds, exclusionSegments } = recipients
   return sql`
-    select b.contact_id, c.email, b.list_id, c.consent_source,
+    select b.contact_id, c.email, b.list_id, b.joined_at, c.consent_source,
            (c.status = 'unsubscribed'
             or (b.list_id is null
                 and exists (select 1
@@ -127,16 +128,16 @@ function brought(accountId: string, { listIds, segments }: ResolvedRecipients, j
   const [only] = listIds
   if (segments.length === 0 && listIds.length === 1)
     return sql`
-      select m.contact_id, m.list_id
+      select m.contact_id, m.list_id, m.added_at as joined_at
         from list_members m
        where m.account_id = ${accountId} and m.list_id = ${only} ${inTime}`
   return sql`
-      select contact_id, min(list_id) as list_id
-        from (select m.contact_id, m.list_id
+      select contact_id, min(list_id) as list_id, min(added_at) as joined_at
+        from (select m.contact_id, m.list_id, m.added_at
                 from list_members m
                where m.account_id = ${accountId} and m.list_id = any(${listIds}::bigint[]) ${inTime}
               union all
-              select c.id, null
+              select c.id, null, null
                 from contacts c
                where c.account_id = ${accountId} and ${inAny(segments)}) every
        group by contact_id`
@@ -148,12 +149,18 @@ function inAny(conditions: Condition[]): Sql {
 
 export type RecipientCounts = { total: number; sendable: number; suppressed: number; unsubscribed: number }
 
-const Counts = row<RecipientCounts & { last: string | null }>({
+/** `lastJoinedAt`: of those whom lists brought. */
+export type Counted = { counts: RecipientCounts; lastJoinedAt: Date | null }
+
+type Part = RecipientCounts & { last: string | null; joined_at: Date | null }
+
+const Part = row<Part>({
   total: int,
   sendable: int,
   suppressed: int,
   unsubscribed: int,
   last: maybe(text),
+  joined_at: maybe(time),
 })
 
 // One statement for a list of a million would outlast the time that a statement has.
@@ -166,31 +173,44 @@ export async function countRecipients(
   recipients: Recipients,
   joinedBy?: Date,
 ): Promise<RecipientCounts> {
+  return (await countWithJoining(db, accountId, recipients, joinedBy)).counts
+}
+
+export async function countWithJoining(
+  db: Db,
+  accountId: string,
+  recipients: Recipients,
+  joinedBy?: Date,
+): Promise<Counted> {
   const resolved = await resolveRecipients(db, accountId, recipients)
-  const sum = { total: 0, sendable: 0, suppressed: 0, unsubscribed: 0 }
+  const counts = { total: 0, sendable: 0, suppressed: 0, unsubscribed: 0 }
+  let lastJoinedAt: Date | null = null
   let after: string | null = '0'
   while (after !== null) {
     const found = await countAfter(db, recipientRows(accountId, resolved, joinedBy), after)
-    sum.total += found.total
-    sum.sendable += found.sendable
-    sum.suppressed += found.suppressed
-    sum.unsubscribed += found.unsubscribed
+    counts.total += found.total
+    counts.sendable += found.sendable
+    counts.suppressed += found.suppressed
+    counts.unsubscribed += found.unsubscribed
+    lastJoinedAt = latest(lastJoinedAt, found.joined_at)
     after = found.total < step ? null : found.last
   }
-  return sum
+  return { counts, lastJoinedAt }
 }
 
-function countAfter(db: Db, rows: Sql, after: string): Promise<RecipientCounts & { last: string | null }> {
+const latest = (one: Date | null, other: Date | null) => (one && other && other < one ? one : (other ?? one))
+
+function countAfter(db: Db, rows: Sql, after: string): Promise<Part> {
   return db.one(
-    Counts,
+    Part,
     sql`
     -- all accounts: the rows are those of one
     select count(*)::int as total,
            count(*) filter (where not is_unsubscribed and not is_suppressed)::int as sendable,
            count(*) filter (where is_suppressed and not is_unsubscribed)::int as suppressed,
            count(*) filter (where is_unsubscribed)::int as unsubscribed,
-           max(contact_id) as last
-      from (select contact_id, is_unsubscribed, is_suppressed
+           max(contact_id) as last, max(joined_at) as joined_at
+      from (select contact_id, is_unsubscribed, is_suppressed, joined_at
               from (${rows}) r
              where contact_id > ${after}
              order by contact_id

@@ -51,12 +51,13 @@ export function sendCampaign(ctx: Ctx, asked: SendAsked): Promise<Sent> {
     await refuseUnready(ctx, campaign, 'sent')
     const isNow = asked.scheduled_at === undefined
     if (!isNow) readScheduledAt(ctx, asked.scheduled_at)
-    const recipients = await countedRecipients(ctx, campaign)
+    const counted = await countedRecipients(ctx, campaign)
+    const { counts: recipients } = counted
     const { sendable } = recipients
     const noRoom = await (isNow ? findNoRoom(ctx, sendable) : findBeyondLimits(ctx, async () => sendable))
     refuseUnconfirmed(asked.confirm === true, recipients, noRoom)
     if (noRoom) throw noRoom
-    if (isNow) await start(ctx, campaign, recipients)
+    if (isNow) await start(ctx, campaign, counted)
     else await scheduleAt(ctx, campaign, asked.scheduled_at)
     const status = isNow ? ('in_process' as const) : ('queued' as const)
     return { campaign_id: Number(campaign.id), status, recipients }

@@ -222,3 +222,26 @@ test('the page of a message has the data of its recipient until they are erased'
   const foreign = campaignLinks({ keys, baseUrl: '' }, { ...of, accountId: theirs.accountId })
   assert.equal((await idle.call('GET', foreign.mirror, { key: null })).status, 404)
 })
+
+test('the page of a message of an A/B test has the subject that its recipient got', async () => {
+  const { accountId, key } = await shop(['anna'])
+  const versions = { abTesting: true, subjectA: 'The first', subjectB: 'The other', splitRule: 10 }
+  const test = { ...versions, winnerCriteria: 'open', winnerDelay: 1 }
+  const id = await createIdle(key, { htmlContent: '<p>News</p>{{ unsubscribe }}', ...test })
+  const messageId = await addMessage({ accountId, id, name: 'anna', status: 'delivered' })
+  const of = { accountId, campaignId: String(id), email: 'anna@example.com', messageId }
+  const { mirror } = campaignLinks({ keys, baseUrl: '' }, of)
+  for (const [variant, winner, subject] of [
+    ['A', 'B', 'The first'],
+    ['B', 'A', 'The other'],
+    ['R', 'A', 'The first'],
+    ['R', 'B', 'The other'],
+  ]) {
+    await idle.pools.db.run(sql`
+      update messages set variant = ${variant} where account_id = ${accountId} and id = ${messageId}`)
+    await idle.pools.db.run(sql`
+      update campaigns set winner = ${winner} where account_id = ${accountId} and id = ${id}`)
+    const { text } = await idle.call('GET', mirror, { key: null })
+    assert.ok(text.includes(`<title>${subject}</title>`), `${variant} ${winner}: ${text}`)
+  }
+})

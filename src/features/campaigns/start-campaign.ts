@@ -12,7 +12,12 @@ import { refuseUnverified } from '../messages/senders/verified-sender.ts'
 import type { CampaignRow, Status } from './campaign-row.ts'
 import { scheduleCampaign, startCampaign } from './queries.ts'
 import { refuseBadTemplates, refuseIncomplete } from './read-content.ts'
-import { countRecipients, type RecipientCounts } from './recipients-queries.ts'
+import {
+  type Counted,
+  countRecipients,
+  countWithJoining,
+  type RecipientCounts,
+} from './recipients-queries.ts'
 import { marketingUnsupported } from './refusals.ts'
 import { listsHint, refuseUnknownRecipients } from './refuse-unknown.ts'
 import { reserveSending } from './sending/reserve-sending.ts'
@@ -46,10 +51,10 @@ export function refuseMarketing({ takesMarketing, caller }: Ctx): void {
 }
 
 /** How many would get it; refuses when nobody would. */
-export async function countedRecipients(ctx: Ctx, campaign: CampaignRow): Promise<RecipientCounts> {
+export async function countedRecipients(ctx: Ctx, campaign: CampaignRow): Promise<Counted> {
   const { recipients } = campaign
-  const counts = await countRecipients(ctx.db, ctx.caller.accountId, recipients)
-  if (counts.total > 0) return counts
+  const counted = await countWithJoining(ctx.db, ctx.caller.accountId, recipients)
+  if (counted.counts.total > 0) return counted
   const { exclusionListIds = [], exclusionSegmentIds = [] } = recipients
   const excludes = exclusionListIds.length + exclusionSegmentIds.length > 0
   throw invalidParameter({
@@ -85,21 +90,24 @@ export function refuseUnconfirmed(
 
 export async function sendNow(ctx: Ctx, campaign: CampaignRow, isConfirmed: boolean): Promise<void> {
   await refuseUnready(ctx, campaign, 'sent')
-  const counts = await countedRecipients(ctx, campaign)
+  const counted = await countedRecipients(ctx, campaign)
+  const { counts } = counted
   const { provider_compatibility } = await readSettings(ctx)
   const noRoom = await findNoRoom(ctx, counts.sendable)
   refuseUnconfirmed(isConfirmed || provider_compatibility, counts, noRoom)
   if (noRoom) throw noRoom
-  await start(ctx, campaign, counts)
+  await start(ctx, campaign, counted)
 }
 
+/** Whoever was counted is in time, also where the clock that put them on their list is ahead, or was until now. */
 export async function start(
   ctx: Ctx,
   { id, status }: CampaignRow,
-  { total, sendable }: RecipientCounts,
+  { counts: { total, sendable }, lastJoinedAt }: Counted,
 ): Promise<void> {
   const { accountId, keyId, mode } = ctx.caller
-  if ((await startCampaign(ctx.db, { accountId, id }, { keyId, mode, at: ctx.now, total })) === 0)
+  const at = lastJoinedAt && lastJoinedAt > ctx.now ? lastJoinedAt : ctx.now
+  if ((await startCampaign(ctx.db, { accountId, id }, { keyId, mode, at, total })) === 0)
     throw wrongState(status, 'sent')
   await reserveSending(ctx, id, sendable)
 }

@@ -15,13 +15,16 @@ export async function askAgain(db: Db, due: Asked): Promise<boolean> {
   if (askedAt - due.askedAt < freshMs) return false
   const before = namesOf(due)
   const found = await db.gathered(loadAgain, due.id)
-  const { status, suppressed, is_erased, attributes } = found ?? { ...due, status: 'cancelled' as const }
-  Object.assign(due, { askedAt, status, suppressed, is_erased, attributes })
+  const { status, suppressed, is_erased, is_contact_gone, attributes } = found ?? {
+    ...due,
+    status: 'cancelled' as const,
+  }
+  Object.assign(due, { askedAt, status, suppressed, is_erased, is_contact_gone, attributes })
   return namesOf(due) !== before
 }
 
-const namesOf = ({ status, suppressed, is_erased, attributes }: DueRow) =>
-  JSON.stringify([status === 'queued' || status === 'held', suppressed, is_erased, attributes === null])
+const namesOf = ({ status, suppressed, is_erased, is_contact_gone }: DueRow) =>
+  JSON.stringify([status === 'queued' || status === 'held', suppressed, is_erased, is_contact_gone])
 
 async function loadAgain(db: Db, ids: string[]): Promise<(DueRow | undefined)[]> {
   const found = await db.byKeys((tx) => loadDue(tx, ids))

@@ -33,6 +33,8 @@ export type DueRow = {
   suppressed: string | null
   /** Its person was erased while it was written down: it was not there to be erased with the rest. */
   is_erased: boolean
+  /** The contact that it was written to is gone, or has another address by now. */
+  is_contact_gone: boolean
   /** Whether soft bounces of its recipient are counted. */
   has_soft_bounces: boolean
   /** What the recipient said about being tracked; null when nobody asked. */
@@ -67,6 +69,7 @@ const Due = row<DueRow>({
   track: json(),
   suppressed: maybe(text),
   is_erased: bool,
+  is_contact_gone: bool,
   has_soft_bounces: bool,
   tracking_consent: maybe(bool),
   campaign_id: maybe(text),
@@ -109,6 +112,12 @@ const whetherTheyLeft = sql`
                            and u.contact_id = c.id
                            and u.list_id = m.list_id)) then 'unsubscribe' end`
 
+/** Freezing a campaign fixed who its recipients are, and a step of an automation whom it is for; not that they stay. */
+const isContactGone = sql`
+  case when m.campaign_id is not null then c.id is null
+       when b.track ? 'contactId' then c.id::text is distinct from b.track ->> 'contactId'
+       else false end`
+
 const domainBlock = sql`
   (select ${blockedDomain}::text
      from blocked_domains d
@@ -134,7 +143,7 @@ export function loadDue(db: Db, ids: string[]) {
                       where m.stream = 'transactional' and x.account_id = m.account_id
                         and x.email = m.recipient and x.sender = lower(m.sender)),
                     ${whetherTheyLeft}) as suppressed,
-           e.reason is not null as is_erased,
+           e.reason is not null as is_erased, ${isContactGone} as is_contact_gone,
            ${hasSoftBounces} as has_soft_bounces, c.tracking_consent,
            ${attachedSize} as attached_size, m.campaign_id, m.list_id, m.variant,
            case when m.campaign_id is null then null

@@ -27,11 +27,8 @@ const isCaptured = ({ recipient, mode }: Due) => mode === 'test' || actOf(recipi
 
 const isWaiting = ({ status }: Due) => status === 'queued' || status === 'held'
 
-// Of a campaign's recipient: freezing fixed who they are, but not that they are still there.
-const isNobodys = ({ campaign_id, attributes }: Due) => campaign_id !== null && attributes === null
-
 export const goesUpstream = (due: Due) =>
-  isWaiting(due) && due.suppressed === null && !isNobodys(due) && !isCaptured(due)
+  isWaiting(due) && due.suppressed === null && !due.is_contact_gone && !isCaptured(due)
 
 // Somebody has to act: the message is held meanwhile.
 const unready = (message: string): HandedOver['outcome'] => ({
@@ -82,7 +79,7 @@ export async function compose(needs: HandOverNeeds, due: Due): Promise<Composed>
   if (!isWaiting(due)) return { kind: 'gone' }
   if (due.is_erased) return { kind: 'erased' }
   if (due.suppressed !== null) return { kind: 'suppressed', reason: due.suppressed }
-  if (isNobodys(due)) return { kind: 'contact gone' }
+  if (due.is_contact_gone) return { kind: 'contact gone' }
   const transport = transportOf(needs, due)
   if (due.stream === 'marketing' && !transport.takesMarketing) return forbid(needs, due, marketingRefused)
   return write(needs, due, transport).catch((error) => cannotCompose(needs, due, error))

@@ -44,6 +44,8 @@ export type Track = {
   clicks?: boolean
   /** The person has just asked for this message: their own unsubscription does not stop it. */
   asked?: true
+  /** What an automation sends goes to this contact, and to nobody who has its address later. */
+  contactId?: string
 }
 
 export type Outgoing = {

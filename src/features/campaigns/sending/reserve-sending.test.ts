@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import { sql } from '../../../kernel/sql.ts'
 import { addContact, app, base, call, create, db, shop, shown } from '../fixtures/campaigns.ts'
 import { jobsOf } from './fixtures/campaigns.ts'
+import { stepsWith } from './fixtures/steps.ts'
 
 const run = jobsOf(db)
+const { claim, settleClaimed } = stepsWith(app)
 
 /** Two campaigns, each to four people, of a key that may send to five a day. */
 async function capped() {
@@ -86,4 +88,32 @@ test('a campaign resumed at once is not in its own way; where another took its r
   await run('freeze', 'follow', 'give-back')
   assert.equal(await used(), 5)
   assert.equal(await db.run(sql`select 1 from campaign_reservations where account_id = ${accountId}`), 0)
+})
+
+test('a cancelled campaign cannot be deleted before what did not leave is given back', async () => {
+  const { key, ids, post, used } = await capped()
+  const [id] = ids
+  const remove = () => call(key, 'DELETE', `${base}/${id}`)
+  assert.equal((await post(id, 'sendNow')).status, 204)
+  await run('freeze', 'feed')
+  await claim(String(id), 4)
+  assert.equal((await post(id, 'cancel')).status, 204)
+  await run('follow')
+  // The worker that has them finds the campaign cancelled, and puts them aside.
+  await settleClaimed(String(id), 'cancelled')
+  assert.deepEqual([await used(), (await remove()).status], [4, 400])
+  await run('follow')
+  assert.deepEqual([await used(), (await remove()).status], [0, 204])
+})
+
+test('who is counted at the start is written to, whatever the clock said that put them on the list', async () => {
+  const { listId, key, ids, post } = await capped()
+  // By a machine whose clock is ahead, or before the clock of this one was set back.
+  await db.run(sql`
+    -- all accounts: the list itself
+    update list_members set added_at = now() + interval '90 seconds' where list_id = ${listId}`)
+  assert.equal((await post(ids[0], 'sendNow')).status, 204)
+  await run('freeze')
+  const { progress } = await shown(key, ids[0])
+  assert.deepEqual([progress.total, progress.queued, progress.cancelled], [4, 4, 0])
 })

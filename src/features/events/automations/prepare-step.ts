@@ -59,7 +59,7 @@ export async function prepareStep(needs: StepNeeds, run: DueRun, step: Step): Pr
     automationId: run.automation_id ?? undefined,
     consentSource: run.consent_source ?? undefined,
     messageId: `<${newUuid().replaceAll('-', '')}@${domainOf(from.email)}>`,
-    track: {},
+    track: run.contact_id === null ? {} : { contactId: run.contact_id },
     suppressed: 'refuse',
   }
 }

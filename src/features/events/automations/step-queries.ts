@@ -17,6 +17,7 @@ export type DueRun = {
   key_id: string
   mode: 'live' | 'test'
   /** Of the contact as it is now, where there is one. */
+  contact_id: string | null
   contact_email: string | null
   contact_status: string | null
   contact_sms: string | null
@@ -36,6 +37,7 @@ const Due = row<DueRun>({
   waits: int,
   key_id: text,
   mode: json(),
+  contact_id: maybe(text),
   contact_email: maybe(text),
   contact_status: maybe(text),
   contact_sms: maybe(text),
@@ -82,8 +84,8 @@ export function claimRuns(db: Db, now: Date, { limit, without }: { limit: number
                 for update skip locked) d
        limit ${limit})
     select p.account_id, p.id, p.automation_id, p.email, coalesce(p.context, v.properties, '{}') as context,
-           p.schedule, p.next_step, p.waits, p.key_id, p.mode, c.email as contact_email,
-           c.status as contact_status, c.sms as contact_sms, c.attributes, c.consent_source,
+           p.schedule, p.next_step, p.waits, p.key_id, p.mode, c.id as contact_id,
+           c.email as contact_email, c.status as contact_status, c.sms as contact_sms, c.attributes, c.consent_source,
            array(select u.list_id
                    from list_unsubscriptions u
                   where u.account_id = c.account_id and u.contact_id = c.id) as left_list_ids

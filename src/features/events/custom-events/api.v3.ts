@@ -8,8 +8,10 @@ import { rangeQuery } from '../../../kernel/v3/dates.ts'
 import { listQuery, ownLimits, pageBySlice } from '../../../kernel/v3/paging.ts'
 import { outOfRange } from '../../../kernel/v3/refusals.ts'
 import { contactExists } from '../../contacts/contacts/contact-exists.ts'
+import { lockContacts } from '../../contacts/contacts/queries.ts'
 import { recipientSuppressed } from '../../messages/refusals.ts'
-import { EventBody, readEvent } from './event-body.ts'
+import { byPerson } from './by-person.ts'
+import { EventBody, type GivenEvent, readEvent } from './event-body.ts'
 import { pageOfEvents } from './list-events.ts'
 import { countEventNames, listEventNames, type NewEvent } from './queries.ts'
 import { recordEvents, resolveEvent } from './record-events.ts'
@@ -87,16 +89,37 @@ export const createEventsV3 = operation({
 })
 
 async function sortEvents(ctx: Ctx, given: EventBody[]) {
-  const [events, errors]: [NewEvent[], BatchError[]] = [[], []]
-  for (const [i, body] of given.entries()) {
-    try {
-      events.push(await resolveEvent(ctx, readEvent(body, ctx.now)))
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      errors.push({ eventIndex: [i], message: error.message })
-    }
+  const errors: BatchError[] = []
+  const read: { i: number; event: GivenEvent }[] = []
+  const made: { i: number; event: NewEvent }[] = []
+  for (const [i, body] of given.entries())
+    await noting(errors, i, async () => void read.push({ i, event: readEvent(body, ctx.now) }))
+  // Two batches of the same people in another order would wait for each other.
+  await lockContacts(
+    ctx.db,
+    ctx.caller.accountId,
+    read.flatMap(({ event }) => event.refs),
+  )
+  for (const { i, event } of byPerson(read, ({ event }) => event.refs))
+    await noting(errors, i, async () => void made.push({ i, event: await resolveEvent(ctx, event) }))
+  const ids = made.map(({ event }) => event.id).sort()
+  const inOrder = made.sort((one, other) => one.i - other.i)
+  return {
+    // As they were given, which is how they are listed.
+    events: inOrder.map(({ event }, n) => ({ ...event, id: ids[n] ?? event.id })),
+    errors: errors.sort((one, other) => indexOf(one) - indexOf(other)),
   }
-  return { events, errors }
+}
+
+const indexOf = ({ eventIndex: [index = 0] }: BatchError) => index
+
+async function noting(errors: BatchError[], i: number, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    errors.push({ eventIndex: [i], message: error.message })
+  }
 }
 
 function refuseAll(events: NewEvent[], errors: BatchError[]): void {

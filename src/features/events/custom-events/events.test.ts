@@ -200,6 +200,29 @@ describe('a batch', () => {
       assert.equal((await batch(key, body)).status, 400)
     assert.equal((await list(key)).count, 0)
   })
+
+  test('does not wait for another that has the same people in another order', async () => {
+    const { key } = await app.makeAccount()
+    const emails = Array.from({ length: 40 }, (_, i) => `p${i}@example.com`)
+    const of = (ordered: string[], FIRSTNAME: string) => ({
+      events: ordered.map((email_id) => ({
+        event_name: 'seen',
+        identifiers: { email_id },
+        contact_properties: { FIRSTNAME },
+      })),
+    })
+    const orders = [emails, emails.toReversed(), emails, emails.toReversed()]
+    // Nobody of them is known before the first round.
+    const asked = Array.from({ length: 4 }, (_, round) => orders.map((one, i) => of(one, `${round} ${i}`)))
+    for (const round of asked) {
+      const replies = await Promise.all(round.map((body) => batch(key, body)))
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        [202, 202, 202, 202],
+      )
+    }
+    assert.equal((await list(key)).count, 16 * 40)
+  })
 })
 
 describe('reading events', () => {
