@@ -224,7 +224,8 @@ function ended(base: Base, due: HandedOver['due'], { code, said, verdict, event 
     subject: due.renderedSubject ?? null,
     error: lastErrorOf(code, said),
     bounce: verdict,
-    event: event('bounce', bounceData(said, verdict)),
+    // Not of one that the upstream has told of meanwhile.
+    event: { ...event('bounce', bounceData(said, verdict)), status: 'failed' },
   }
 }
 
