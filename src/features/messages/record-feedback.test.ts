@@ -171,7 +171,7 @@ describe('the word of the upstream', () => {
     assert.equal((await read(id)).status, 'failed')
   })
 
-  test('of one that was given up while nobody knew is kept: its state stays, and it says what became of it', async () => {
+  test('of one that was given up while nobody knew is kept: its state stays, and it says so', async () => {
     const { id, ref } = await givenUp('given-up@reader.example')
     const before = await read(id)
     assert.match(before.last_error.message, /^It may have been sent, 5 times at most/)
