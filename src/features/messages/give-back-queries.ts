@@ -7,8 +7,8 @@ type SpentRow = { account_id: string; key_id: string; accepted_on: Date; count: 
 const Spent = row<SpentRow>({ account_id: text, key_id: text, accepted_on: time, count: int })
 
 /**
- * How many of the first were counted for which key and day, in the order in which whoever counts several takes them; not
- * what may have been sent. All of them and the others are locked, in the order of their ids.
+ * How many of the first were counted for which key and day, in the order in which whoever counts several takes them;
+ * not what may have been sent. All of them and the others are locked, in the order of their ids.
  */
 export function listSpent(db: Db, ids: string[], others: string[]) {
   return db.many(

@@ -270,7 +270,7 @@ test('a follow-up waits while its mailbox cannot be read: its prospect may have 
   )
 })
 
-test('a test key neither adds to a sequence that sends for real, nor takes it over, or keeps it', async (t) => {
+test('a test key neither adds to a sequence that sends for real, nor takes it over or keeps it back', async (t) => {
   const server = await mailServer(t)
   const { account, id } = await running(server.port)
   await makeProspects(account, ['bob@globex.example'])
