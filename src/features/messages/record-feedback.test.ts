@@ -195,6 +195,25 @@ describe('the word of the upstream', () => {
     assert.equal(await suppressed('came-back@reader.example'), 'hard_bounce')
   })
 
+  test('of one that a restored backup kept back is kept too: it had left', async () => {
+    const { id, ref } = await queued('restored@reader.example')
+    const why = JSON.stringify({
+      code: 'restored',
+      smtp_code: null,
+      enhanced_code: null,
+      message: 'Kept back.',
+    })
+    await db.run(sql`
+      -- all accounts: the test made it
+      update messages set status = 'cancelled', last_error = ${why}::jsonb where id = ${ref}`)
+    await tell(eventOf(ref, 'delivery'))
+    const { status, last_error, delivered_at } = await read(id)
+    assert.equal(status, 'cancelled')
+    assert.ok(delivered_at)
+    assert.equal(last_error.message, 'It was sent all the same. Amazon SES says: delivery')
+    assert.deepEqual(await typesOf(ref), ['sent', 'delivery'])
+  })
+
   test('that it has the message is believed, not the silence that ends after it', async () => {
     const { id, ref } = await givenUp('silent@reader.example', (one) => tell(eventOf(one, 'send')))
     const { status, events } = await read(id)
