@@ -76,7 +76,7 @@ export async function keepLook(
   const row = await holdDomain(db, ref)
   if (!row) return undefined
   const looked = row.checked_at && row.checked_at > latest.at ? nothingNew(row.checked_at) : latest
-  const judged = { ...row, upstream: needs.identity ? (looked.upstream ?? row.upstream) : null }
+  const judged = { ...row, upstream: needs.identity ? withMark(looked.upstream, row.upstream) : null }
   const apply = (keys: Subject['keys']) =>
     applyReadings(row.records, wantedRecords({ ...judged, keys }, needs.spf), looked)
   const before = await listOwnKeys(db, ref)
@@ -94,6 +94,11 @@ export async function keepLook(
       looked.at,
     ),
   })
+}
+
+/** While it was asked, another account may have left it to this one to give the domain up. */
+function withMark(latest: Identity | null, known: Identity | null): Identity | null {
+  return latest && known?.registered ? { ...latest, registered: true } : (latest ?? known)
 }
 
 const nothingNew = (at: Date): Looked => ({ upstream: null, readings: new Map(), at })

@@ -26,11 +26,17 @@ test('copies go to the letters that the addresses were given with', async () => 
     sender: { email: 'shop@example.com' },
     to: [{ email: 'Anna.Lee@Example.com' }],
     cc: [{ email: 'Bo.Doe@Example.com' }],
+    bcc: [{ email: 'Cy.Low@Example.com' }, { email: 'dee@example.com' }],
     subject: 'Hello',
     textContent: 'Hi.',
   }
   assert.equal((await app.call('POST', '/v3/smtp/email', { body })).status, 201)
-  await until(async () => asked.length === 2, 'both copies')
-  assert.deepEqual(asked.sort(), ['Anna.Lee@example.com', 'Bo.Doe@example.com'])
+  await until(async () => asked.length === 4, 'all copies')
+  assert.deepEqual(asked.sort(), [
+    'Anna.Lee@example.com',
+    'Bo.Doe@example.com',
+    'Cy.Low@example.com',
+    'dee@example.com',
+  ])
   await stop()
 })

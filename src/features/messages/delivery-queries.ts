@@ -29,7 +29,8 @@ export type DueRow = {
   /** A large body is not here: those that wait together would fill the memory. */
   parts: Parts | null
   raw: Buffer | null
-  track: { opens?: boolean; clicks?: boolean }
+  /** `letters`: of its recipient's address, where no header shows them. */
+  track: { opens?: boolean; clicks?: boolean; letters?: string }
   suppressed: string | null
   /** Its person was erased while it was written down: it was not there to be erased with the rest. */
   is_erased: boolean

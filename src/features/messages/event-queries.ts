@@ -3,6 +3,7 @@ import { json, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
 import { countedADay } from './bounces/soft-bounce-limit.ts'
 import type { Runs } from './delivery-queries.ts'
+import type { Status } from './model.ts'
 
 export type NewEvent = {
   id: string
@@ -11,6 +12,8 @@ export type NewEvent = {
   type: string
   at: Date
   data: string
+  /** Told only of a message that is in it by now. */
+  status?: Status
 }
 
 /**
@@ -19,18 +22,20 @@ export type NewEvent = {
  * a worker handed it over that had long lost it to another, or the upstream told of it before.
  */
 export function insertEvents(db: Runs, events: NewEvent[]) {
-  const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name])
+  const column = <K extends keyof NewEvent>(name: K) => events.map((event) => event[name] ?? null)
   return db.run(sql`
     insert into message_events (id, account_id, message_id, type, at, data, of_campaign)
-    select e.*, m.campaign_id is not null
+    select e.id, e.account_id, e.message_id, e.type, e.at, e.data, m.campaign_id is not null
       from unnest(${column('id')}::uuid[], ${column('accountId')}::bigint[], ${column('messageId')}::uuid[],
-                  ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[])
-           as e (id, account_id, message_id, type, at, data)
+                  ${column('type')}::text[], ${column('at')}::timestamptz[], ${column('data')}::jsonb[],
+                  ${column('status')}::text[])
+           as e (id, account_id, message_id, type, at, data, status)
       join messages m on m.id = e.message_id and m.account_id = e.account_id
-     where e.type <> 'sent'
-        or m.sent_at is null
-        or m.sent_at = e.at
-        or not exists (select 1 from message_events p where p.message_id = m.id and p.type = 'sent')
+     where (e.type <> 'sent'
+            or m.sent_at is null
+            or m.sent_at = e.at
+            or not exists (select 1 from message_events p where p.message_id = m.id and p.type = 'sent'))
+       and (e.status is null or m.status = e.status)
      order by m.id, e.id
        for key share of m
     on conflict (account_id, id) do nothing`)
@@ -61,22 +66,31 @@ export function findForEvent(db: Db, id: string) {
   )
 }
 
+/** At rest, although nobody heard of some of its tries, or a restored backup knows of none that came later. */
+export const isDoubtful = sql`
+  (status in ('failed', 'cancelled', 'suppressed')
+   and (unsure_tries > 0 or coalesce(last_error ->> 'code', '') = 'restored'))`
+
+/** One that was given up while nobody knew keeps its status: nothing leaves it. */
 export function markDelivered(db: Db, accountId: string, id: string, at: Date) {
   return db.run(sql`
     update messages
-       set status = 'delivered', delivered_at = ${at}, sent_at = coalesce(sent_at, ${at})
+       set status = case when status in ('sent', 'queued', 'held') then 'delivered' else status end,
+           delivered_at = ${at}, sent_at = coalesce(sent_at, ${at})
      where account_id = ${accountId}
        and id = ${id}
-       and status in ('sent', 'queued', 'held')`)
+       and (status in ('sent', 'queued', 'held') or ${isDoubtful} and delivered_at is null)`)
 }
 
+/** What became of it after all is known better than that nobody knew. */
 export function markFailed(db: Db, accountId: string, id: string, error: string) {
   return db.run(sql`
     update messages
        set status = 'failed', last_error = ${error}::jsonb, held_reason = null
      where account_id = ${accountId}
        and id = ${id}
-       and status in ('queued', 'held', 'sent', 'delivered')`)
+       and (status in ('queued', 'held', 'sent', 'delivered')
+            or status = 'failed' and last_error ->> 'code' = 'outcome_unknown')`)
 }
 
 const SoftBounces = row<{ bounced_at: Date[] }>({ bounced_at: json() })

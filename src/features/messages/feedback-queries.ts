@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/db.ts'
-import { int, row, text } from '../../kernel/row.ts'
+import { bool, int, maybe, row, text, time } from '../../kernel/row.ts'
 import { sql } from '../../kernel/sql.ts'
+import { isDoubtful } from './event-queries.ts'
 
 /** False when it was seen before. Of two at the same time, the second waits for the first's commit. */
 export async function rememberFeedback(
@@ -31,6 +32,10 @@ export type FeedbackTarget = {
   recipient: string
   status: string
   attempts: number
+  sent_at: Date | null
+  delivered_at: Date | null
+  /** Given up, or taken back, although it may have left. */
+  is_doubtful: boolean
 }
 
 const Target = row<FeedbackTarget>({
@@ -39,7 +44,12 @@ const Target = row<FeedbackTarget>({
   recipient: text,
   status: text,
   attempts: int,
+  sent_at: maybe(time),
+  delivered_at: maybe(time),
+  is_doubtful: bool,
 })
+
+const target = sql`id, account_id, recipient, status, attempts, sent_at, delivered_at, ${isDoubtful} as is_doubtful`
 
 /** The row stays locked: what is recorded about one message is recorded one after the other. */
 export function findByRef(db: Db, ref: string) {
@@ -47,7 +57,7 @@ export function findByRef(db: Db, ref: string) {
     Target,
     sql`
     -- all accounts: an upstream knows the message, not its account
-    select id, account_id, recipient, status, attempts
+    select ${target}
       from messages
      where id = ${ref} and mode = 'live'
        for update`,
@@ -59,7 +69,7 @@ export function findByUpstreamId(db: Db, upstreamId: string, recipient: string) 
     Target,
     sql`
     -- all accounts: an upstream knows the message, not its account
-    select id, account_id, recipient, status, attempts
+    select ${target}
       from messages
      where upstream_id = ${upstreamId}
        and recipient = ${recipient}
@@ -82,6 +92,19 @@ export async function markTaken(db: Db, { accountId, id, at, upstreamId }: Taken
        and id = ${id}
        and status in ('queued', 'held')`)
   return changed > 0
+}
+
+/** Its status stays, since nothing leaves it; its times and its last error say what is known by now. */
+export function markTakenAfterAll(db: Db, { accountId, id, at, upstreamId }: Taken, said: string) {
+  return db.run(sql`
+    update messages
+       set sent_at = coalesce(sent_at, ${at}),
+           last_error = case when last_error ->> 'code' in ('outcome_unknown', 'restored')
+                             then last_error || jsonb_build_object('message', ${said}::text)
+                             else last_error end,
+           upstream_id = coalesce(${upstreamId}, upstream_id)
+     where account_id = ${accountId}
+       and id = ${id}`)
 }
 
 export function markSuppressed(db: Db, accountId: string, id: string, error: string) {

@@ -69,7 +69,8 @@ export async function handOver(
 }
 
 /** In the letters that it was given with, which may mean something to its server (RFC 5321 §2.4). */
-function addressOf({ recipient, parts }: Due): string {
+function addressOf({ recipient, parts, track }: Due): string {
+  if (track.letters !== undefined) return track.letters
   const shown = [...(parts?.to ?? []), ...(parts?.cc ?? [])]
   return shown.find(({ email }) => email.toLowerCase() === recipient)?.email ?? recipient
 }

@@ -112,8 +112,8 @@ export function insertAttachment(db: Db, one: NewAttachment) {
 
 /** Of what was written before for another message. */
 export type Copy = { messageId: string; firstId: string }
-/** A raw message has parts of its own beside it. */
-export type BodyCopy = Copy & { ownParts: string | null }
+/** A raw message has parts of its own beside it; the address of a blind copy may have letters of its own. */
+export type BodyCopy = Copy & { ownParts: string | null; ownTrack: string | null }
 
 const idsOf = (copies: Copy[]) => copies.map(({ messageId }) => messageId)
 const firstsOf = (copies: Copy[]) => copies.map(({ firstId }) => firstId)
@@ -121,10 +121,13 @@ const firstsOf = (copies: Copy[]) => copies.map(({ firstId }) => firstId)
 // Found by their key one by one, whatever the planner thinks of so many; large ones are copied compressed as they are.
 export function copyBodies(db: Db, copies: BodyCopy[]) {
   const parts = copies.map(({ ownParts }) => ownParts)
+  const tracks = copies.map(({ ownTrack }) => ownTrack)
   return db.runLast(sql`
     insert into message_bodies (message_id, account_id, parts, raw, track)
-    select c.id, b.account_id, case when b.raw is null then b.parts else c.parts::json end, b.raw, b.track
-      from unnest(${idsOf(copies)}::uuid[], ${firstsOf(copies)}::uuid[], ${parts}::text[]) as c (id, first_id, parts)
+    select c.id, b.account_id, case when b.raw is null then b.parts else c.parts::json end, b.raw,
+           coalesce(c.track::jsonb, b.track)
+      from unnest(${idsOf(copies)}::uuid[], ${firstsOf(copies)}::uuid[], ${parts}::text[], ${tracks}::text[])
+           as c (id, first_id, parts, track)
      cross join lateral (select * from message_bodies where message_id = c.first_id offset 0) b`)
 }
 

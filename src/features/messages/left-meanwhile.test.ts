@@ -37,4 +37,8 @@ test('whoever is suppressed or erased before their turn gets nothing, though a w
   )
   const { body } = await app.call('GET', `/api/v1/messages/${ids.get('gone@example.org')}`, { key })
   assert.equal(body.status, 'suppressed')
+  // What was suppressed on its way counts against nobody's cap.
+  const usage = await app.call('GET', '/api/v1/usage', { key })
+  const [month, today] = [usage.body.month.sent, usage.body.key.used_today]
+  assert.deepEqual([month, today], [people.length - 1, people.length - 1])
 })

@@ -86,6 +86,23 @@ function runEngine(more: Partial<Transport> = {}) {
   return { sent, stop: engine.stop }
 }
 
+/** One whose fifth try ends without an answer. */
+async function givenUp(to: string, during: (ref: string) => Promise<void> = async () => {}) {
+  const message = await queued(to)
+  await db.run(sql`
+    -- all accounts: the test made it
+    update messages set unsure_tries = 4 where id = ${message.ref}`)
+  const engine = runEngine({
+    send: async () => {
+      await during(message.ref)
+      return { kind: 'uncertain', smtpCode: null, enhancedCode: null, message: 'the connection was lost' }
+    },
+  })
+  await until(async () => (await inQueue(message.ref)) === 0, 'the message to leave the queue')
+  await engine.stop()
+  return message
+}
+
 describe('the word of the upstream', () => {
   test('that it has the message ends the tries to hand it over', async () => {
     const { id, ref } = await queued('a@reader.example')
@@ -152,6 +169,55 @@ describe('the word of the upstream', () => {
     assert.deepEqual([status, ...events.map(({ type }: { type: string }) => type)], ['delivered', 'delivery'])
     await tell(eventOf(ref, 'bounce', bounce('Transient', 'General', 'smtp; 451 4.3.0 given up')))
     assert.equal((await read(id)).status, 'failed')
+  })
+
+  test('of one that was given up while nobody knew is kept: its state stays, and it says so', async () => {
+    const { id, ref } = await givenUp('given-up@reader.example')
+    const before = await read(id)
+    assert.match(before.last_error.message, /^It may have been sent, 5 times at most/)
+    await tell(eventOf(ref, 'send', { upstreamId: 'up-late' }))
+    await tell(eventOf(ref, 'delivery'))
+    await tell(eventOf(ref, 'send'))
+    const delivered = await read(id)
+    assert.deepEqual([delivered.status, delivered.last_error.code], ['failed', 'outcome_unknown'])
+    assert.equal(delivered.last_error.message, 'It was sent all the same. Amazon SES says: delivery')
+    assert.ok(delivered.sent_at && delivered.delivered_at)
+    assert.deepEqual(await typesOf(ref), ['bounce', 'sent', 'delivery'])
+    await tell(eventOf(ref, 'complaint', { complaint: { feedbackType: 'abuse', subType: null } }))
+    assert.equal(await suppressed('given-up@reader.example'), 'complaint')
+  })
+
+  test('that one which was given up came back takes the place of not knowing', async () => {
+    const { id, ref } = await givenUp('came-back@reader.example')
+    await tell(eventOf(ref, 'bounce', bounce('Permanent', 'General', 'smtp; 550 5.1.1 unknown')))
+    const { status, last_error } = await read(id)
+    assert.deepEqual([status, last_error.code], ['failed', 'unknown_user'])
+    assert.equal(await suppressed('came-back@reader.example'), 'hard_bounce')
+  })
+
+  test('of one that a restored backup kept back is kept too: it had left', async () => {
+    const { id, ref } = await queued('restored@reader.example')
+    const why = JSON.stringify({
+      code: 'restored',
+      smtp_code: null,
+      enhanced_code: null,
+      message: 'Kept back.',
+    })
+    await db.run(sql`
+      -- all accounts: the test made it
+      update messages set status = 'cancelled', last_error = ${why}::jsonb where id = ${ref}`)
+    await tell(eventOf(ref, 'delivery'))
+    const { status, last_error, delivered_at } = await read(id)
+    assert.equal(status, 'cancelled')
+    assert.ok(delivered_at)
+    assert.equal(last_error.message, 'It was sent all the same. Amazon SES says: delivery')
+    assert.deepEqual(await typesOf(ref), ['sent', 'delivery'])
+  })
+
+  test('that it has the message is believed, not the silence that ends after it', async () => {
+    const { id, ref } = await givenUp('silent@reader.example', (one) => tell(eventOf(one, 'send')))
+    const { status, events } = await read(id)
+    assert.deepEqual([status, events, await typesOf(ref)], ['sent', [], ['sent']])
   })
 
   test('about the content fails the message and spares the address', async () => {

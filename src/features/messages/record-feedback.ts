@@ -12,6 +12,7 @@ import {
   findByUpstreamId,
   markSuppressed,
   markTaken,
+  markTakenAfterAll,
   rememberFeedback,
 } from './feedback-queries.ts'
 import {
@@ -52,14 +53,14 @@ async function findMessage(tx: Db, event: UpstreamEvent): Promise<FeedbackTarget
 
 async function recordOne(tx: Db, event: UpstreamEvent, found: FeedbackTarget): Promise<void> {
   const told = { id: found.id, accountId: found.account_id, recipient: found.recipient, at: event.at }
-  if (isOfTaken(event, found)) await recordTaken(tx, event, told)
+  if (isOfTaken(event, found)) await recordTaken(tx, event, { told, found })
   switch (event.type) {
     case 'send':
       return
     case 'delivery':
       return recordDelivery(tx, told, saidBy(event).message)
     case 'bounce':
-      if (found.status === 'delivered' && isAutomaticAnswer(event)) return
+      if (found.delivered_at !== null && isAutomaticAnswer(event)) return
       return recordUpstreamBounce(tx, event, told)
     case 'complaint':
       return recordUpstreamComplaint(tx, event, told)
@@ -87,11 +88,16 @@ function isOfTaken({ type, complaint }: UpstreamEvent, { attempts }: FeedbackTar
   return type === 'complaint' && complaint?.subType == null
 }
 
+type Of = { told: Told; found: FeedbackTarget }
+
 /** The hand-over that hears of it later does not tell it again. */
-async function recordTaken(tx: Db, event: UpstreamEvent, told: Told): Promise<void> {
-  const isNews = await markTaken(tx, { ...told, upstreamId: event.upstreamId })
-  if (isNews)
-    await recordEvent(tx, told, 'sent', { response: `${names[event.provider]} says: ${event.type}` })
+async function recordTaken(tx: Db, event: UpstreamEvent, { told, found }: Of): Promise<void> {
+  const taken = { ...told, upstreamId: event.upstreamId }
+  const response = `${names[event.provider]} says: ${event.type}`
+  const isLate = found.is_doubtful && (found.sent_at === null || event.type !== 'send')
+  if (isLate) await markTakenAfterAll(tx, taken, `It was sent all the same. ${response}`)
+  const isNews = found.is_doubtful ? found.sent_at === null : await markTaken(tx, taken)
+  if (isNews) await recordEvent(tx, told, 'sent', { response })
 }
 
 async function recordUpstreamBounce(tx: Db, event: UpstreamEvent, told: Told): Promise<void> {

@@ -17,6 +17,7 @@ import {
   settleMessages,
 } from './delivery-queries.ts'
 import { clearSoftBounces, insertEvents, type NewEvent } from './event-queries.ts'
+import { giveBack } from './give-back.ts'
 import { type NextTry, nextTry } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 import {
@@ -91,6 +92,11 @@ export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<und
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (interrupted.length > 0) await needs.campaigns?.interrupt(tx, interrupted)
+    await giveBack(
+      tx,
+      [...erased, ...unsent(handedOver)],
+      handedOver.map(({ due }) => due.id),
+    )
     if (erased.length > 0) await Promise.all([dropMessages(tx, erased), leaveQueue(tx, erased)])
     const following = followUps(needs, handedOver, results)
     // Sent together, carried out one after the other; with the commit where nothing comes after them.
@@ -99,6 +105,9 @@ export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<und
   })
   return all.map(() => undefined)
 }
+
+const unsent = (handedOver: HandedOver[]) =>
+  handedOver.flatMap(({ due, outcome }) => (outcome.kind === 'suppressed' ? due.id : []))
 
 function recorded(tx: Runs, handedOver: HandedOver[], results: Result[]): Promise<unknown>[] {
   const changed = results.filter((_, i) => handedOver[i]?.outcome.kind !== 'gone')
@@ -224,7 +233,8 @@ function ended(base: Base, due: HandedOver['due'], { code, said, verdict, event 
     subject: due.renderedSubject ?? null,
     error: lastErrorOf(code, said),
     bounce: verdict,
-    event: event('bounce', bounceData(said, verdict)),
+    // Not of one that the upstream has told of meanwhile.
+    event: { ...event('bounce', bounceData(said, verdict)), status: 'failed' },
   }
 }
 

@@ -104,7 +104,20 @@ function partedFiles(queued: Queued[]) {
 
 function copyOf({ id, outgoing }: Queued, firstId: string): BodyCopy {
   const { raw, parts } = outgoing
-  return { messageId: id, firstId, ownParts: raw && parts ? JSON.stringify(parts) : null }
+  const ownTrack = lettersOf(outgoing) === undefined ? null : trackOf(outgoing)
+  return { messageId: id, firstId, ownParts: raw && parts ? JSON.stringify(parts) : null, ownTrack }
+}
+
+/** Of whom no header names, when their address has capitals: the row of the message has none. */
+function lettersOf({ recipient: { email }, parts }: Outgoing): string | undefined {
+  if (!parts || email === email.toLowerCase()) return undefined
+  const isShown = [...parts.to, ...(parts.cc ?? [])].some((one) => one.email === email)
+  return isShown ? undefined : email
+}
+
+function trackOf(outgoing: Outgoing): string {
+  const letters = lettersOf(outgoing)
+  return JSON.stringify(letters === undefined ? outgoing.track : { ...outgoing.track, letters })
 }
 
 function bodyOf({ id, outgoing }: Queued): NewBody {
@@ -113,7 +126,7 @@ function bodyOf({ id, outgoing }: Queued): NewBody {
     accountId: outgoing.caller.accountId,
     parts: outgoing.parts ? JSON.stringify(outgoing.parts) : null,
     raw: outgoing.raw ?? null,
-    track: JSON.stringify(outgoing.track),
+    track: trackOf(outgoing),
   }
 }
 

@@ -3,6 +3,7 @@ import { refusalsOf } from '../../kernel/collect.ts'
 import { operation } from '../../kernel/operation.ts'
 import { confirmationRequired, notFound } from '../../kernel/refusals.ts'
 import { closed, orNull, Time } from '../../kernel/schema.ts'
+import type { ContactRef } from '../contacts/contacts/queries.ts'
 import { readAsked } from './person.ts'
 import { erasePerson, exportPerson, findMovedTo } from './rights.ts'
 import { sources } from './sources.ts'
@@ -14,8 +15,8 @@ const MovedTo = orNull(
     { id: Type.Integer(), email: orNull(Type.String()) },
     {
       description:
-        'The contact that had this address and has left it. It is not part of this: where it is the same person, ask ' +
-        'for its own address',
+        'The contact that had this address, or number, and has left it. It is not part of this: where it is the same ' +
+        'person, ask for what it has now',
     },
   ),
 )
@@ -89,18 +90,19 @@ export const eraseContactOwn = operation({
 }).run(async (ctx, { body }) => {
   const asked = readAsked(body)
   const movedTo = await findMovedTo(ctx, asked)
-  if (body.confirm !== true) throw confirmationRequired({ param: 'confirm', hint: hintFor(movedTo) })
+  if (body.confirm !== true) throw confirmationRequired({ param: 'confirm', hint: hintFor(asked, movedTo) })
   return { erased: await erasePerson(ctx, asked), suppressed: true, moved_to: movedTo }
 })
 
 type MovedTo = Static<typeof MovedTo>
 
-function hintFor(movedTo: MovedTo): string {
+function hintFor(asked: ContactRef, movedTo: MovedTo): string {
   const shown = 'contact.export shows what there is about the person.'
   if (!movedTo) return shown
   const { id, email } = movedTo
+  const what = 'sms' in asked ? 'number' : 'address'
   const now = email
-    ? `contact ${id} had this address, has ${email} now and`
-    : `contact ${id} had this address and`
-  return `${shown} Only what hangs on the address goes: ${now} stays. Where it is the same person, erase that one too.`
+    ? `contact ${id} had this ${what}, has ${email} now and`
+    : `contact ${id} had this ${what} and`
+  return `${shown} Only what hangs on the ${what} goes: ${now} stays. Where it is the same person, erase that one too.`
 }

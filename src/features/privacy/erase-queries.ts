@@ -56,7 +56,26 @@ export async function eraseHistory(db: Db, who: Person): Promise<number> {
                                      and attribute = 'EMAIL'
                                      and old_value = any(array${theirs})))
        and (old_value in ${theirs} or new_value in ${theirs})`)
-  return own + others
+  return own + others + (await eraseFormerNumbers(db, who))
+}
+
+/** Where other contacts had their numbers before. */
+async function eraseFormerNumbers(db: Db, { accountId, phones }: Person): Promise<number> {
+  if (phones.length === 0) return 0
+  const theirs = sql`
+    (select to_jsonb(p) from unnest(${phones}::text[]) as p)`
+  return db.run(sql`
+    update contact_history
+       set old_value = case when old_value in ${theirs} then null else old_value end,
+           new_value = case when new_value in ${theirs} then null else new_value end
+     where account_id = ${accountId}
+       and attribute = 'SMS'
+       and contact_id = any(array(select contact_id
+                                    from contact_history
+                                   where account_id = ${accountId}
+                                     and attribute = 'SMS'
+                                     and old_value = any(array${theirs})))
+       and (old_value in ${theirs} or new_value in ${theirs})`)
 }
 
 export function eraseConsents(db: Db, who: Person) {

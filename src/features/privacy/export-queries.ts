@@ -141,6 +141,25 @@ export function findMoved(db: Db, { accountId, email }: { accountId: string; ema
   )
 }
 
+/** The same of a telephone number. */
+export function findMovedFrom(db: Db, { accountId, phone }: { accountId: string; phone: string }) {
+  return db.maybe(
+    Moved,
+    sql`
+    select id, email
+      from contacts
+     where account_id = ${accountId}
+       and id = (select contact_id
+                   from contact_history
+                  where account_id = ${accountId}
+                    and attribute = 'SMS'
+                    and old_value = to_jsonb(${phone}::text)
+                  order by id desc
+                  limit 1)
+       and not exists (select 1 from contacts o where o.account_id = ${accountId} and o.sms = ${phone})`,
+  )
+}
+
 const Former = row<{ value: string }>({ value: text })
 
 const ofOthers = { EMAIL: sql`o.email`, SMS: sql`o.sms` }

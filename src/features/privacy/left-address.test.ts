@@ -35,3 +35,24 @@ test('whoever asks for an address that a contact has left is told which contact 
   await call('POST', '/v3/contacts', { email: 'old@example.com' })
   assert.equal((await held('old@example.com')).moved_to, null)
 })
+
+test('whoever asks for a telephone number that a contact has left is told which contact that is', async () => {
+  const [former, now] = ['33612345671', '33612345672']
+  const made = await call('POST', '/v3/contacts', {
+    email: 'caller@example.com',
+    attributes: { SMS: former },
+  })
+  await call('PUT', '/v3/contacts/caller@example.com', { attributes: { SMS: now } })
+  const movedTo = { id: made.body.id, email: 'caller@example.com' }
+  const held = async (phone: string) => (await call('GET', `/api/v1/contacts/export?phone=${phone}`)).body
+  const { contact, moved_to } = await held(former)
+  assert.deepEqual([contact, moved_to], [null, movedTo])
+  assert.equal((await held(now)).moved_to, null)
+  const erase = (confirm: boolean) =>
+    call('POST', '/api/v1/contacts/erase', { phone: former, ...(confirm && { confirm }) })
+  assert.match((await erase(false)).body.error.hint, /had this number, has caller@example\.com now/)
+  assert.deepEqual((await erase(true)).body.moved_to, movedTo)
+  const { body } = await call('GET', '/v3/contacts/caller@example.com/history')
+  assert.doesNotMatch(JSON.stringify(body), new RegExp(former))
+  assert.match(JSON.stringify(body), new RegExp(now))
+})

@@ -16,11 +16,15 @@ import * as sms from './sms-queries.ts'
 import type { Source } from './sources.ts'
 
 /**
- * Whose address it was is not for us to say: a contact that left it may be the same person, or have been mistyped. What
- * is asked for goes no further than the address; this says whom else to ask for.
+ * Whose address or number it was is not for us to say: a contact that left it may be the same person, or have been
+ * mistyped. What is asked for goes no further than the address; this says whom else to ask for.
  */
 export async function findMovedTo({ db, caller: { accountId } }: Ctx, asked: ContactRef) {
-  const found = 'email' in asked ? await tell.findMoved(db, { accountId, email: asked.email }) : undefined
+  const moved = () => {
+    if ('email' in asked) return tell.findMoved(db, { accountId, email: asked.email })
+    return 'sms' in asked ? tell.findMovedFrom(db, { accountId, phone: asked.sms }) : undefined
+  }
+  const found = await moved()
   return found ? { id: Number(found.id), email: found.email } : null
 }
 

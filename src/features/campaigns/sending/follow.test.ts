@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { makeApp } from '../../../../test/app.ts'
 import { int, json, row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { loadDue } from '../../messages/delivery-queries.ts'
 import { cancel, jobsOf, makeCampaign, makeList, pause, progress, resume } from './fixtures/campaigns.ts'
 import { people, stepsWith } from './fixtures/steps.ts'
 import { putAside } from './hand-over-queries.ts'
@@ -57,6 +58,28 @@ describe('following a move', () => {
         from delivery_queue q join messages m on m.id = q.message_id where m.campaign_id = ${id}`,
     )
     assert.deepEqual(tries, [0, 0, 1, 1])
+  })
+
+  test('a pause forgets no try of which nobody heard: those before it count for when it is given up', async () => {
+    const id = await running(1)
+    await db.run(sql`
+      -- all accounts: the test made it
+      update messages set attempts = 4, unsure_tries = 4 where campaign_id = ${id}`)
+    await pause(db, id)
+    await run('follow')
+    assert.deepEqual((await progress(db, id)).counts, { held: 1 })
+    await resume(db, id)
+    await run('follow', 'feed')
+    await claim(id, 1)
+    const Claimed = row<{ id: string; attempts: number }>({ id: text, attempts: int })
+    const claimed = await db.one(
+      Claimed,
+      sql`
+      select m.id, q.attempts
+        from delivery_queue q join messages m on m.id = q.message_id where m.campaign_id = ${id}`,
+    )
+    const [due] = await loadDue(db, [claimed.id])
+    assert.deepEqual([claimed.attempts, due?.unsure_tries], [5, 4])
   })
 
   test('a pause and a resume in the same moment lose nothing that was put aside between them', async () => {

@@ -107,6 +107,25 @@ test('who comes back waits for the time of their next step, and rests as long as
   assert.deepEqual([anew?.next_step, anew?.due_at], [0, away])
 })
 
+test('who told one sequence to be away rests in another that they join meanwhile', async (t) => {
+  const server = await mailServer(t)
+  const account = await outreach.makeAccount()
+  const mailbox = await makeMailbox(account, server.port)
+  const [first, second] = [await makeSequence(account, [mailbox]), await makeSequence(account, [mailbox])]
+  const emails = ['ann@globex.example', 'bob@globex.example']
+  const [ann] = await makeProspects(account, emails)
+  outreach.clock.now = monday
+  await run(account, first, emails)
+  const away = new Date('2026-11-24T00:00:00Z')
+  await postponeProspect(db, { accountId: account.accountId, prospectId: String(ann) }, away)
+  await run(account, second, emails)
+  const found = await enrollments(outreach, second)
+  assert.deepEqual(
+    found.map(({ due_at }) => due_at),
+    [away, monday],
+  )
+})
+
 test('who is deleted and added again does not get the sequence once more, unless that is asked for', async (t) => {
   const server = await mailServer(t)
   const account = await outreach.makeAccount()

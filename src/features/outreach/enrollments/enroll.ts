@@ -39,6 +39,7 @@ export type Unenrolled = { stopped: number; skipped: Skipped<UnenrollSkipReason>
 export async function unenroll(ctx: Ctx, id: number, asked: GivenProspects): Promise<Unenrolled> {
   const given = readGiven(asked)
   const sequence = await heldSequence(ctx, id)
+  refuseTestKey(ctx, sequence)
   const of = { accountId: ctx.caller.accountId, sequenceId: sequence.id, at: ctx.now }
   const { done: stopped, skipped } = outcomeOf(given, await unenrollAll(ctx.db, { ...of, ...given }))
   return { stopped, skipped }

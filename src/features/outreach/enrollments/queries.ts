@@ -58,6 +58,12 @@ const hadSteps = (accountId: string, sequenceId: string) => sql`
                   and m.step is not null
                   and m.state <> 'failed'))`
 
+// Who told another sequence to be away is away for this one.
+const restOf = (accountId: string, at: Date) => sql`
+  select max(o.rests_until) as until
+    from outreach_enrollments o
+   where o.account_id = ${accountId} and o.prospect_id = j.id and o.rests_until > ${at}`
+
 const hasMailbox = sql`
   exists (select 1 from outreach_mailboxes b where b.account_id = e.account_id and b.id = e.mailbox_id)`
 
@@ -89,9 +95,12 @@ export function enrollAll(db: Db, { accountId, sequenceId, ids, emails, at, agai
                             limit 1) x on true
         left join contacts c on c.account_id = ${accountId} and c.email = g.email),
     enrolled as (
-      insert into outreach_enrollments as e (account_id, sequence_id, prospect_id, due_at, created_at)
-      select distinct ${accountId}::bigint, ${sequenceId}::bigint, j.id, ${at}::timestamptz, ${at}::timestamptz
+      insert into outreach_enrollments as e
+             (account_id, sequence_id, prospect_id, due_at, rests_until, created_at)
+      select distinct ${accountId}::bigint, ${sequenceId}::bigint, j.id, greatest(${at}::timestamptz, r.until), r.until,
+             ${at}::timestamptz
         from judged j
+       cross join lateral (${restOf(accountId, at)}) r
        where j.reason is null
       on conflict (account_id, sequence_id, prospect_id) do update
          set state = 'active', reason = null, ended_at = null, planned_at = null, tries = 0,

@@ -270,7 +270,7 @@ test('a follow-up waits while its mailbox cannot be read: its prospect may have 
   )
 })
 
-test('a test key neither adds to a sequence that sends for real, nor takes it over', async (t) => {
+test('a test key neither adds to a sequence that sends for real, nor takes it over or keeps it back', async (t) => {
   const server = await mailServer(t)
   const { account, id } = await running(server.port)
   await makeProspects(account, ['bob@globex.example'])
@@ -278,6 +278,9 @@ test('a test key neither adds to a sequence that sends for real, nor takes it ov
   for (const [path, body] of [
     ['enroll', { emails: ['bob@globex.example'] }],
     ['status', { status: 'running' }],
+    ['status', { status: 'paused' }],
+    ['status', { status: 'stopped' }],
+    ['unenroll', { emails: [ann] }],
   ] as const) {
     const reply = await app.call('POST', `/v3/outreach/campaigns/${id}/${path}`, { key, body })
     assert.deepEqual([reply.status, /test key/.test(reply.text)], [400, true])

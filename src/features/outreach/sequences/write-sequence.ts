@@ -84,6 +84,7 @@ export async function removeSequence(ctx: Ctx, id: number): Promise<void> {
   const found = await heldSequence(ctx, id)
   if (found.status === 'running')
     throw invalidParameter({ message: 'A running sequence cannot be deleted: pause or stop it first' })
+  refuseTestKey(ctx, found)
   await deleteSequence(ctx.db, refOf(ctx, found.id))
   await resolveStranded(ctx, found)
 }
@@ -126,8 +127,8 @@ export async function moveSequence(ctx: Ctx, id: number, status: Status): Promis
       message: `A sequence that is ${found.status} cannot become ${status}`,
       param: 'status',
     })
+  if (status !== found.status || status === 'running') refuseTestKey(ctx, found)
   if (status === 'running') {
-    refuseTestKey(ctx, found)
     await requireIdentity(ctx)
     if (found.mailbox_ids.length === 0)
       throw invalidParameter({ message: 'It has no mailbox left to send from', param: 'status' })
