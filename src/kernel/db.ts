@@ -14,10 +14,7 @@ export type Db = {
   many<R>(shape: Shape<R>, statement: Sql): Promise<R[]>
   /** Runs a statement and gives the number of rows it touched. */
   run(statement: Sql): Promise<number>
-  /**
-   * Runs a statement that nothing in its transaction waits for: it travels with the commit, and fails it. One that
-   * locks what other transactions wait for comes after all the others, and holds them up for the commit alone.
-   */
+  /** Travels with the commit, and fails it: nothing in its transaction waits for it. Locks are best taken last. */
   runLast(statement: Sql, locks?: 'locks'): Promise<void>
   /**
    * Whether this transaction may go ahead on what is nearly always so and have its last statements check it. One
