@@ -17,6 +17,7 @@ import {
   setPhone,
   stop,
   stopsOf,
+  takeLeavingsUp,
   undo,
 } from './model.ts'
 
@@ -51,6 +52,7 @@ export function importRow(model: Model, row: ImportRow, rules: ImportRules): voi
   contact.ext = row.ext ?? contact.ext
   setPhone(model, contact, row)
   if (isNewAddress && leftReason(stopsOf(model, row.email ?? ''))) changeStatus(contact, 'unsubscribed', null)
+  if (isNewAddress) takeLeavingsUp(model, contact)
   if (isNewAddress && wasBlacklisted) stop(model, row.email ?? '', { manual: 'contact' })
   if (rules.blacklist && contact.email !== null) stop(model, contact.email, { manual: 'import' })
   for (const id of rules.listIds) {
@@ -66,6 +68,7 @@ export function erase(model: Model, email: string): void {
   const phones = (contact?.formerPhones ?? []).filter((one) => !isOthers('sms')(one))
   if (contact) remove(model, contact)
   for (const one of emails) {
+    model.kept.delete(one)
     model.stops.set(one, {
       left: false,
       manual: '',

@@ -49,6 +49,8 @@ export function makeModel() {
     stops: new Map<string, Stops>(),
     phones: new Map<string, Phone>(),
     moves: [] as Move[],
+    /** The lists that people left whose contact is gone. */
+    kept: new Map<string, Set<number>>(),
   }
 }
 export type Model = ReturnType<typeof makeModel>
@@ -171,6 +173,7 @@ export function create(model: Model, change: Change, updateEnabled: boolean, by 
   if (email !== undefined && blacklisted) stop(model, email, { manual: 'contact' })
   if (email !== undefined && blacklisted === false) lift(model, email, 'decisions')
   comeOnto(model, made, change)
+  takeLeavingsUp(model, made)
   setLists(made, change)
 }
 
@@ -178,6 +181,17 @@ function comeOnto(model: Model, contact: Contact, { blacklisted }: Change): void
   if (contact.email === null || blacklisted !== undefined) return
   const reason = leftReason(stopsOf(model, contact.email))
   if (reason) changeStatus(contact, 'unsubscribed', reason)
+}
+
+/** Whoever has the address by now does not come back onto the lists that its person left. */
+export function takeLeavingsUp({ kept }: Model, contact: Contact): void {
+  for (const id of kept.get(contact.email ?? '') ?? []) leaveListOf(contact, id)
+  kept.delete(contact.email ?? '')
+}
+
+function leaveListOf(contact: Contact, listId: number): void {
+  contact.lists.delete(listId)
+  contact.leftLists.add(listId)
 }
 
 function setLists(contact: Contact, { listIds = [], unlinkListIds = [] }: Change): void {
@@ -220,6 +234,7 @@ export function put(model: Model, contact: Contact, change: Change, by = 'api'):
   setPhone(model, contact, change)
   if (isFirst && contact.status === 'unsubscribed') stop(model, email, { manual: 'contact' })
   if (isMoved) comeOnto(model, contact, change)
+  if (isMoved) takeLeavingsUp(model, contact)
   setLists(contact, change)
   if (email !== null && change.blacklisted) stop(model, email, { manual: 'contact' })
   if (email !== null && change.blacklisted === false) lift(model, email, 'decisions')
@@ -244,6 +259,7 @@ export function remove(model: Model, contact: Contact): void {
   model.contacts = model.contacts.filter((one) => one !== contact)
   model.moves = model.moves.filter((one) => one.contact !== contact)
   if (contact.smsBlocked && contact.sms !== null) block(model, contact.sms)
+  if (contact.email !== null && contact.leftLists.size > 0) model.kept.set(contact.email, contact.leftLists)
 }
 
 export function leave(model: Model, email: string): void {

@@ -90,10 +90,14 @@ export function eraseMemberships(db: Db, who: Person) {
   )
 }
 
-export function eraseLeftLists(db: Db, who: Person) {
-  return db.run(
+export async function eraseLeftLists(db: Db, who: Person): Promise<number> {
+  const own = await db.run(
     sql`delete from list_unsubscriptions where account_id = ${who.accountId} and contact_id = ${contactId(who)}`,
   )
+  const kept = await db.run(
+    sql`delete from kept_leavings where account_id = ${who.accountId} and email = any(${who.emails}::text[])`,
+  )
+  return own + kept
 }
 
 export function eraseCustomEvents(db: Db, who: Person) {

@@ -54,14 +54,20 @@ export function exportLists(db: Db, who: Person) {
   )
 }
 
+/** Of addresses without a contact too: an import that brings them does not bring them onto these lists. */
 export function exportLeftLists(db: Db, who: Person) {
   return db.one(
     Rows,
     sql`
     select coalesce(json_agg(jsonb_build_object('id', l.id, 'name', l.name, 'left_at', u.at)), '[]') as rows
-      from list_unsubscriptions u
-      join lists l on l.account_id = u.account_id and l.id = u.list_id
-     where u.account_id = ${who.accountId} and u.contact_id = ${contactId(who)}`,
+      from (select list_id, at
+              from list_unsubscriptions
+             where account_id = ${who.accountId} and contact_id = ${contactId(who)}
+             union all
+            select list_id, at
+              from kept_leavings
+             where account_id = ${who.accountId} and email = any(${who.emails}::text[])) u
+      join lists l on l.account_id = ${who.accountId} and l.id = u.list_id`,
   )
 }
 

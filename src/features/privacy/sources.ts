@@ -8,6 +8,7 @@ export const sources = {
   consents: 'consents',
   list_members: 'lists',
   list_unsubscriptions: 'left_lists',
+  kept_leavings: 'left_lists',
   messages: 'messages',
   message_bodies: 'bodies',
   message_attachments: 'attachments',

@@ -1,0 +1,64 @@
+-- The lists that somebody left, for as long as their contact is gone: made again by an import, it does not come back onto
+-- them. Lists that are deleted take this along.
+create table kept_leavings (
+  account_id bigint not null,
+  email      text not null,
+  list_id    bigint not null,
+  at         timestamptz not null,
+  primary key (account_id, email, list_id),
+  foreign key (account_id, list_id) references lists (account_id, id) on delete cascade
+);
+
+create index kept_leavings_list_id_idx on kept_leavings (account_id, list_id);
+
+create function keep_leavings() returns trigger language plpgsql as $$
+begin
+  insert into kept_leavings (account_id, email, list_id, at)
+  select account_id, old.email, list_id, at
+    from list_unsubscriptions
+   where account_id = old.account_id and contact_id = old.id
+  on conflict (account_id, email, list_id) do update set at = excluded.at;
+  return old;
+end $$;
+
+create trigger contacts_leavings_kept before delete on contacts for each row
+  when (old.email is not null) execute function keep_leavings();
+
+-- Nearly everywhere there are none, and that is all that is asked then.
+create function take_leavings_up() returns trigger language plpgsql
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  if not exists (select 1 from kept_leavings) then return null; end if;
+  with back as (
+    delete from kept_leavings k
+     using made c
+     where k.account_id = c.account_id and k.email = c.email
+    returning k.account_id, k.list_id, c.id, k.at)
+  insert into list_unsubscriptions (account_id, list_id, contact_id, at)
+  select account_id, list_id, id, at from back
+  on conflict (account_id, contact_id, list_id) do nothing;
+  return null;
+end $$;
+
+create trigger contacts_leavings_taken after insert on contacts referencing new table as made
+  for each statement execute function take_leavings_up();
+
+-- A contact that gets such an address leaves what its person left.
+create function take_leavings_along() returns trigger language plpgsql as $$
+begin
+  with back as (
+    delete from kept_leavings
+     where account_id = new.account_id and email = new.email
+    returning list_id, at),
+  gone as (
+    delete from list_members m
+     using back b
+     where m.account_id = new.account_id and m.list_id = b.list_id and m.contact_id = new.id)
+  insert into list_unsubscriptions (account_id, list_id, contact_id, at)
+  select new.account_id, list_id, new.id, at from back
+  on conflict (account_id, contact_id, list_id) do nothing;
+  return null;
+end $$;
+
+create trigger contacts_leavings_moved after update of email on contacts for each row
+  when (new.email is not null and new.email is distinct from old.email) execute function take_leavings_along();
