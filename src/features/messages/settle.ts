@@ -107,7 +107,9 @@ export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<und
 }
 
 const unsent = (handedOver: HandedOver[]) =>
-  handedOver.flatMap(({ due, outcome }) => (outcome.kind === 'suppressed' ? due.id : []))
+  handedOver.flatMap(({ due, outcome: { kind } }) =>
+    kind === 'suppressed' || kind === 'contact gone' ? due.id : [],
+  )
 
 function recorded(tx: Runs, handedOver: HandedOver[], results: Result[]): Promise<unknown>[] {
   const changed = results.filter((_, i) => handedOver[i]?.outcome.kind !== 'gone')

@@ -1,9 +1,15 @@
 import { type Db, isUniqueViolation, overtaken } from '../../../kernel/db.ts'
-import { int, row, text } from '../../../kernel/row.ts'
+import { int, maybe, row, text } from '../../../kernel/row.ts'
 import { type Sql, sql, when } from '../../../kernel/sql.ts'
 import type { Slice } from '../../../kernel/v3/paging.ts'
 import { type Condition, inSegment } from '../segments/condition-queries.ts'
-import { ContactShape, type ContactStatus, contactColumns, isSuppressed } from './row-queries.ts'
+import {
+  type ContactRow,
+  ContactShape,
+  type ContactStatus,
+  contactColumns,
+  isSuppressed,
+} from './row-queries.ts'
 
 /** One way to say which contact. */
 export type ContactRef = { id: string } | { email: string } | { extId: string } | { sms: string }
@@ -52,7 +58,11 @@ export function numbersOf(accountId: string, { emails, extIds, phones }: Identif
             ${found(phones, sql`sms`)}`
 }
 
-/** In the order of their numbers, as imports do it. */
+export type ContactNames = Pick<ContactRow, 'id' | 'email' | 'ext_id' | 'sms'>
+
+const Names = row<ContactNames>({ id: text, email: maybe(text), ext_id: maybe(text), sms: maybe(text) })
+
+/** In the order of their numbers, as imports do it. Gives what else they are known by. */
 export function lockContacts(db: Db, accountId: string, refs: ContactRef[]) {
   const identifiers = {
     emails: refs.flatMap((ref) => ('email' in ref ? ref.email : [])),
@@ -60,15 +70,19 @@ export function lockContacts(db: Db, accountId: string, refs: ContactRef[]) {
     phones: refs.flatMap((ref) => ('sms' in ref ? ref.sms : [])),
   }
   return db.many(
-    Id,
+    Names,
     sql`
-    select k.id
+    select k.*
       from (select unnest(${refs.flatMap((ref) => ('id' in ref ? ref.id : []))}::bigint[]) as id
              union
             ${numbersOf(accountId, identifiers)}
              order by id) f
      cross join lateral (
-       select id from contacts where account_id = ${accountId} and id = f.id limit 1 for update) k`,
+       select id, email, ext_id, sms
+         from contacts
+        where account_id = ${accountId} and id = f.id
+        limit 1
+          for update) k`,
   )
 }
 

@@ -45,6 +45,9 @@ test('a message that waits in the queue does not go to an address that its conta
   })
   const { body } = await api('GET', '/api/v1/messages?to=moved@example.com', key)
   assert.equal(body.data[0].last_error.code, 'contact_gone')
+  // What was cancelled counts against nobody's cap.
+  const usage = await api('GET', '/api/v1/usage', key)
+  assert.deepEqual([usage.body.month.sent, usage.body.key.used_today], [1, 1])
 })
 
 test('the reminders of a cart reach whoever is no contact', async () => {

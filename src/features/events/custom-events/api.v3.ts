@@ -95,12 +95,9 @@ async function sortEvents(ctx: Ctx, given: EventBody[]) {
   for (const [i, body] of given.entries())
     await noting(errors, i, async () => void read.push({ i, event: readEvent(body, ctx.now) }))
   // Two batches of the same people in another order would wait for each other.
-  await lockContacts(
-    ctx.db,
-    ctx.caller.accountId,
-    read.flatMap(({ event }) => event.refs),
-  )
-  for (const { i, event } of byPerson(read, ({ event }) => event.refs))
+  const refs = read.flatMap(({ event }) => event.refs)
+  const known = await lockContacts(ctx.db, ctx.caller.accountId, refs)
+  for (const { i, event } of byPerson(read, ({ event }) => event.refs, known))
     await noting(errors, i, async () => void made.push({ i, event: await resolveEvent(ctx, event) }))
   const ids = made.map(({ event }) => event.id).sort()
   const inOrder = made.sort((one, other) => one.i - other.i)

@@ -201,6 +201,23 @@ describe('a batch', () => {
     assert.equal((await list(key)).count, 0)
   })
 
+  test('says of a contact what its last event says, whatever each names it by', async () => {
+    const { key } = await app.makeAccount()
+    const [email, ext_id, phone_id] = ['anna@example.com', 'a1', '+33612345678']
+    const made = await api('POST', '/v3/contacts', key, { email, ext_id, attributes: { SMS: phone_id } })
+    const names = [{ phone_id }, { contact_id: made.body.id }, { ext_id }, { email_id: email }]
+    const of = (identifiers: object, n: number) => ({
+      event_name: 'moved',
+      identifiers,
+      contact_properties: { FIRSTNAME: `as ${n}` },
+    })
+    for (const orders of [names, names.toReversed()]) {
+      assert.equal((await batch(key, orders.map(of))).status, 202)
+      const { body } = await api('GET', `/v3/contacts/${email}`, key)
+      assert.equal(body.attributes.FIRSTNAME, 'as 3')
+    }
+  })
+
   test('does not wait for another that has the same people in another order', async () => {
     const { key } = await app.makeAccount()
     const emails = Array.from({ length: 40 }, (_, i) => `p${i}@example.com`)
