@@ -5,12 +5,13 @@ import { listSpent } from './give-back-queries.ts'
 
 /**
  * To be called before their states are written, so that each is given back once; `others` are those that the
- * transaction goes on with. A campaign counts its messages together, and gives back what it cancels.
+ * transaction goes on with. What it gives is to be called last: others wait for the counters until the commit. A
+ * campaign counts its messages together, and gives back what it cancels.
  */
-export async function giveBack(db: Db, ids: string[], others: string[]): Promise<void> {
-  if (ids.length === 0) return
-  for (const one of await listSpent(db, ids, others)) {
-    const { account_id: accountId, key_id: keyId, accepted_on, count } = one
-    await unspend(db, { accountId, keyId }, count, accepted_on)
+export async function owed(db: Db, ids: string[], others: string[]): Promise<() => Promise<void>> {
+  const spent = ids.length > 0 ? await listSpent(db, ids, others) : []
+  return async () => {
+    for (const { account_id: accountId, key_id: keyId, accepted_on, count } of spent)
+      await unspend(db, { accountId, keyId }, count, accepted_on)
   }
 }

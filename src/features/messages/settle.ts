@@ -17,7 +17,7 @@ import {
   settleMessages,
 } from './delivery-queries.ts'
 import { clearSoftBounces, insertEvents, type NewEvent } from './event-queries.ts'
-import { giveBack } from './give-back.ts'
+import { owed } from './give-back.ts'
 import { type NextTry, nextTry } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 import {
@@ -92,7 +92,7 @@ export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<und
   const results = handedOver.map((one) => resultOf(needs, one, at))
   await needs.db.transaction(async (tx) => {
     if (interrupted.length > 0) await needs.campaigns?.interrupt(tx, interrupted)
-    await giveBack(
+    const giveBack = await owed(
       tx,
       [...erased, ...unsent(handedOver)],
       handedOver.map(({ due }) => due.id),
@@ -102,6 +102,7 @@ export async function settle(needs: SettleNeeds, all: HandedOver[]): Promise<und
     // Sent together, carried out one after the other; with the commit where nothing comes after them.
     await Promise.all(recorded(following.length > 0 ? tx : { run: tx.runLast }, handedOver, results))
     for (const follow of following) await follow(tx)
+    await giveBack()
   })
   return all.map(() => undefined)
 }
