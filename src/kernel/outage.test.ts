@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { after, test } from 'node:test'
 import { makeEmptyDatabase, query } from '../../test/processes/empty-database.ts'
 import { openPool } from './db.ts'
@@ -39,6 +40,12 @@ test('a server that does not take us in is as good as away, and why is told to w
     await askedAt(address)
     assert.match(told.splice(0).join(), says)
   }
+})
+
+test('so is one whose socket is not there: it goes with the server and comes with it', async () => {
+  const host = encodeURIComponent(`${tmpdir()}/of-no-server`)
+  await askedAt(`postgres://posthorn:x@${host}:5432/posthorn?sslmode=disable`)
+  assert.match(told.splice(0).join(), /: connect ENOENT/)
 })
 
 test('a server whose certificate has run out is away as well; any other error stays what it is', () => {

@@ -68,5 +68,7 @@ function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
   const isKnown = [outageStates, turnedAway, otherSchema].some((codes) => codes.test(code))
+  // A socket of the file system is not there, or its line is full, by codes that mean something else elsewhere.
+  if ('syscall' in error && error.syscall === 'connect') return true
   return isKnown || outageErrnos.has(code) || (code === '' && outageWords.test(error.message))
 }

@@ -51,9 +51,10 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
   let isClosing = false
   let restarting: Promise<void> | undefined
   const onWait = () => log.warn('waiting for another Posthorn to leave the data folder')
-  const open = (port?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port, onExit, onWait })
+  const open = (at?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port: at, onExit, onWait })
   let embedded: EmbeddedPostgres
   let url: string
+  let port: number
 
   function onExit(detail: string) {
     log.error({ detail }, 'the embedded database is gone; starting it again')
@@ -68,9 +69,10 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
       if (isClosing) return
       // Frees the lock when only the connection was lost.
       await embedded.stop().catch(() => undefined)
-      const reopened = await open(embedded.port).catch((error) => error as Error)
+      const reopened = await open(port).catch((error) => error as Error)
       if (!(reopened instanceof Error)) {
-        const isWhereItWas = reopened.nearUrl === url
+        // By the network it is there with a socket too.
+        const isWhereItWas = [reopened.nearUrl, reopened.url].includes(url)
         embedded = reopened
         // Somebody of an older version was faster: started once more, it is where the pools look for it.
         if (!isWhereItWas) continue
@@ -83,6 +85,7 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
 
   embedded = await open()
   url = embedded.nearUrl
+  port = embedded.port
   return {
     url,
     kind: 'embedded',

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeApp } from '../../../test/app.ts'
 import { until } from '../../../test/until.ts'
 import { int, row } from '../../kernel/row.ts'
-import { sql } from '../../kernel/sql.ts'
+import { type Sql, sql } from '../../kernel/sql.ts'
 
 const app = await makeApp({ env: { POSTHORN_RATE_LIMIT_FACTOR: '10' } })
 const path = '/api/v1/transactional/send'
@@ -64,6 +65,38 @@ for (const [header, rest] of large)
     await waiting
     assert.equal(waited, 202)
   })
+
+const head = (line: string, key: string, more = '') =>
+  `${line} HTTP/1.1\r\nHost: test\r\napi-key: ${key}\r\n${more}\r\n`
+
+/** Clients that are gone before what the lock keeps waiting goes on. */
+async function abandon(lock: Sql, key: string, before = ''): Promise<void> {
+  const { port, hostname } = new URL(app.url)
+  await app.pools.db.transaction(async (tx) => {
+    await tx.run(lock)
+    const gone = [...Array(8).fill('30000000'), '28000000'].map((length) => {
+      const header = `content-type: application/json\r\ncontent-length: ${length}\r\n`
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => undefined).write(`${before}${head(`POST ${path}`, key, header)}{`)
+      return socket
+    })
+    await sleep(700)
+    for (const socket of gone) socket.destroy()
+    await sleep(100)
+  })
+}
+
+test('clients that are gone while their key is looked up keep no room', async () => {
+  const { key } = await app.makeAccount()
+  await abandon(sql`lock table rate_windows in access exclusive mode`, key)
+  assert.equal(await send(key, { attachments }), 202)
+})
+
+test('nor do those whose answer stood behind another of the connection', async () => {
+  const { key } = await app.makeAccount()
+  await abandon(sql`lock table messages in access exclusive mode`, key, head('GET /api/v1/messages', key))
+  assert.equal(await send(key, { attachments }), 202)
+})
 
 test('without a key the body of a request to /mcp is not waited for, let alone read', async () => {
   const headers = { 'content-type': 'application/json', 'content-length': '20000000' }

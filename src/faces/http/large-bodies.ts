@@ -13,14 +13,21 @@ export function roomForBody(gates: Gates, { request, reply, caller }: Asking): P
   const bytes = announced(request)
   // What needs no key takes no large bodies.
   if (bytes <= large || caller === nobody) return undefined
+  const { socket } = request.raw
+  // Gone while its key was looked up: nobody would tell of its end again.
+  if (socket.destroyed) return undefined
   let giveBack: (() => void) | undefined
-  let isGone = false
-  reply.raw.once('close', () => {
-    isGone = true
-    giveBack?.()
-  })
+  let isOver = false
+  const end = () => {
+    socket.off('close', end)
+    if (!isOver) giveBack?.()
+    isOver = true
+  }
+  reply.raw.once('close', end)
+  // An answer that stands in line behind another of its connection is not told when that breaks off.
+  socket.once('close', end)
   return gates.bodies.take({ accountId: caller.accountId, bytes }).then((release) => {
-    if (isGone) release()
+    if (isOver) release()
     else giveBack = release
   })
 }
