@@ -3,7 +3,7 @@ import { bool, bytes, int, json, maybe, row, text, time } from '../../kernel/row
 import { type Sql, sql } from '../../kernel/sql.ts'
 import type { Settings } from '../accounts/settings/settings.ts'
 import type { Value } from '../contacts/attributes/values.ts'
-import { blockedDomain, blockedSender } from '../suppressions/queries.ts'
+import { blockedDomain, blockedSender, isOwnWordOf } from '../suppressions/queries.ts'
 import type { LastError, Status } from './model.ts'
 import type { Parts } from './queue-messages.ts'
 
@@ -158,7 +158,7 @@ export function loadDue(db: Db, ids: string[]) {
       -- Found by their name ("is true" keeps the planner from the indexes that begin with the account): where an
       -- account has a few hundred, all of them would be held against each message.
       left join suppressions s on (s.account_id = m.account_id) is true and s.email = m.recipient
-            and not (coalesce(b.track ? 'asked', false) and s.reason = 'unsubscribe')
+            and not (coalesce(b.track ? 'asked', false) and ${isOwnWordOf})
       -- Apart from the rest, so that it is made once for a recipient.
       cross join lateral (
             select erased_name(m.recipient, (select address_key from installation)) as erased offset 0) n

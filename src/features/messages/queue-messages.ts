@@ -13,8 +13,10 @@ import {
   blockedDomain,
   blockedSender,
   findSuppressed,
+  isOwnWord,
   nameOfFound,
   nameOfRef,
+  type Suppressed,
   type SuppressionRef,
 } from '../suppressions/queries.ts'
 import { unblockingDomain } from '../suppressions/still-standing.ts'
@@ -175,7 +177,7 @@ async function markSuppressed(db: Db, results: (Queued | Refusal)[]): Promise<vo
     if (result instanceof Refusal) return
     const ref = refOf(result.outgoing)
     const hit = found.get(nameOfRef(ref))
-    if (!hit || (result.outgoing.track.asked && hit.reason === 'unsubscribe')) return
+    if (!hit || (result.outgoing.track.asked && isOwnWord(hit))) return
     if (result.outgoing.suppressed === 'record') result.status = 'suppressed'
     else results[i] = suppressedRefusal(ref.email, hit.reason)
   })
@@ -194,10 +196,7 @@ export function assumesFree({ optimistic, doubts }: Db, outgoing: Outgoing[]): b
 }
 
 /** By the names of their references. */
-export async function findSuppressedOf(
-  db: Db,
-  outgoing: Outgoing[],
-): Promise<Map<string, { reason: string }>> {
+export async function findSuppressedOf(db: Db, outgoing: Outgoing[]): Promise<Map<string, Suppressed>> {
   if (outgoing.length === 0) return new Map()
   const found = await findSuppressed(db, outgoing.map(refOf))
   for (const { account_id } of found) db.doubts.add(doubtOf(account_id))

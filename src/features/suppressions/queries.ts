@@ -45,12 +45,14 @@ export type SuppressionRef = { accountId: string; email: string; sender?: string
 export const nameOfRef = ({ accountId, email, sender }: SuppressionRef) =>
   `${accountId} ${email} ${sender ?? ''}`
 
-type Suppressed = {
+export type Suppressed = {
   account_id: string
   email: string
   /** As it was asked. */
   sender: string | null
   reason: string
+  /** What was said besides. */
+  beside: 'manual' | 'unsubscribe' | null
   is_erased: boolean
 }
 
@@ -59,12 +61,21 @@ const Ref = row<Suppressed>({
   email: text,
   sender: maybe(text),
   reason: text,
+  beside: json(),
   is_erased: bool,
 })
 
 /** As reasons: the address is blocked for this sender alone, or with its whole domain. */
 export const blockedSender = 'blocked_sender'
 export const blockedDomain = 'blocked_domain'
+
+/** Where customers say of somebody that they are not to be written to; of a contact they are then unsubscribed. */
+const ofContacts = ['contact', 'import']
+const manualSources = [...ofContacts, 'api', 'erasure']
+
+/** What left_source, the source of what stands beside the reason, is a source of. */
+export const reasonBeside = sql`
+  (case when left_source = any(${manualSources}::text[]) then 'manual' else 'unsubscribe' end)`
 
 /**
  * Of many addresses of many accounts, those not to be written to: of erased people (`erased`) and blocked domains
@@ -75,18 +86,20 @@ export function findSuppressed(db: Db, refs: SuppressionRef[]) {
     Ref,
     sql`
     with ${askedFor(refs)}
-    select r.account_id, r.email, r.sender, ${blockedSender}::text as reason, false as is_erased
+    select r.account_id, r.email, r.sender, ${blockedSender}::text as reason, null::json as beside,
+           false as is_erased
       from asked r
       join blocked_senders b on b.account_id = r.account_id and b.email = r.email and b.sender = r.sender
     union all
     select r.account_id, r.email, r.sender,
-           case when s.email = r.email then s.reason else 'erased' end, s.email <> r.email
+           case when s.email = r.email then s.reason else 'erased' end,
+           to_json(case when s.left_source is not null then ${reasonBeside} end), s.email <> r.email
       from asked r
      cross join lateral (values (r.email), (r.erased)) as n (name)
       -- By its name first: of a few hundred in an account, all would be held against each name.
       join suppressions s on (s.account_id = r.account_id) is true and s.email = n.name
     union all
-    select r.account_id, r.email, r.sender, ${blockedDomain}::text, false
+    select r.account_id, r.email, r.sender, ${blockedDomain}::text, null, false
       from asked r
       join blocked_domains d on d.account_id = r.account_id and d.domain = split_part(r.email, '@', -1)`,
   )
@@ -105,6 +118,14 @@ function askedFor(refs: SuppressionRef[]) {
         from unnest((select ${accounts}::bigint[]), (select ${emails}::text[]), (select ${senders}::text[]))
              as r (account_id, email, sender))`
 }
+
+/** Nothing but the word of the person, which is theirs to take back. */
+export const isOwnWord = ({ reason, beside }: Pick<Suppressed, 'reason' | 'beside'>) =>
+  reason === 'unsubscribe' && beside !== 'manual'
+
+/** The same of s, as a condition. */
+export const isOwnWordOf = sql`
+  (s.reason = 'unsubscribe' and (s.left_source is null or ${reasonBeside} = 'unsubscribe'))`
 
 export const nameOfFound = ({ account_id, email, sender }: Suppressed) =>
   nameOfRef({ accountId: account_id, email, sender: sender ?? undefined })
@@ -154,14 +175,6 @@ export function touchSuppressed(db: Db, { accountId, email }: SuppressionRef, of
                      from suppressions s
                     where s.account_id = ${accountId} and s.email = ${email} and s.reason = any(${of}::text[]))`)
 }
-
-/** Where customers say of somebody that they are not to be written to; of a contact they are then unsubscribed. */
-const ofContacts = ['contact', 'import']
-const manualSources = [...ofContacts, 'api', 'erasure']
-
-/** What left_source, the source of what stands beside the reason, is a source of. */
-export const reasonBeside = sql`
-  (case when left_source = any(${manualSources}::text[]) then 'manual' else 'unsubscribe' end)`
 
 const isBlacklisting = sql`
   (s.left_source = any(${ofContacts}::text[])

@@ -55,6 +55,13 @@ describe('what a person takes back', () => {
     assert.equal(await reasonOf(email), 'manual contact')
   })
 
+  test('is not offered where it would lead nowhere', async () => {
+    await leave('cleo@example.com')
+    await byHand('cleo@example.com')
+    const page = await leave('cleo@example.com')
+    assert.doesNotMatch(page.text, /name="undo"/)
+  })
+
   test('is their own word, under whatever else stands there', async () => {
     await byHand('di@example.com')
     await leave('di@example.com')

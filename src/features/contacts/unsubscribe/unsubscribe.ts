@@ -1,7 +1,7 @@
 // Leaving and coming back, whichever way it was asked for: one click in a mail program, our pages, a customer's page.
 import type { Db } from '../../../kernel/db.ts'
 import { newUuid } from '../../../kernel/id.ts'
-import { deleteSuppression, findSuppressed } from '../../suppressions/queries.ts'
+import { deleteSuppression, findSuppressed, isOwnWord } from '../../suppressions/queries.ts'
 import { suppressAll } from '../../suppressions/suppressions.ts'
 import { mayNoteOpens } from '../contacts/tracking-consent.ts'
 import { insertChanges, insertConsent } from '../contacts/trail-queries.ts'
@@ -56,7 +56,7 @@ export async function readStanding(db: Db, token: UnsubscribeToken): Promise<Sta
     isUnsubscribedFromAll,
     canReturnToAll:
       isUnsubscribedFromAll &&
-      stops.every(({ reason }) => reason === 'unsubscribe') &&
+      stops.every(isOwnWord) &&
       (found.status !== 'unsubscribed' || leftByChoice(found)),
     isErased: stops.some(({ is_erased }) => is_erased),
     areOpensNoted: areOpensNoted(found),

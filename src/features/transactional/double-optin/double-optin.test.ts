@@ -4,6 +4,7 @@ import { makeApp } from '../../../../test/app.ts'
 import { until } from '../../../../test/until.ts'
 import { row, text } from '../../../kernel/row.ts'
 import { sql } from '../../../kernel/sql.ts'
+import { unsubscribeKeysOf, writeUnsubscribeToken } from '../../contacts/unsubscribe/tokens.ts'
 
 const secret = Buffer.alloc(32, 1)
 let offsetMs = 0
@@ -59,6 +60,8 @@ async function setUp(more: Body = {}) {
 
 const get = (path: string) => app.call('GET', path, { key: null })
 const confirm = (path: string) => app.call('POST', path, { key: null })
+const leavingPath = (accountId: string, email: string) =>
+  `/u/${writeUnsubscribeToken(unsubscribeKeysOf([secret]), { accountId, email })}`
 
 describe('double opt-in', () => {
   test('asked for with a test key, automations that wait for the person write in test mode', async () => {
@@ -163,13 +166,8 @@ describe('double opt-in', () => {
 
   test('brings an existing contact onto the lists, and back from their own unsubscription', async () => {
     const { ask, link, call, contact, news, old, accountId } = await setUp()
-    const { writeUnsubscribeToken, unsubscribeKeysOf } = await import('../../contacts/unsubscribe/tokens.ts')
     await call('POST', '/v3/contacts', { email: 'ann@example.com', listIds: [old] })
-    const token = writeUnsubscribeToken(unsubscribeKeysOf([secret]), {
-      accountId,
-      email: 'ann@example.com',
-    })
-    await confirm(`/u/${token}`)
+    await confirm(leavingPath(accountId, 'ann@example.com'))
     assert.equal((await contact()).body.status, 'unsubscribed')
     assert.equal((await ask()).status, 204)
     const { href } = await link()
@@ -181,12 +179,11 @@ describe('double opt-in', () => {
 
   test('does not bring somebody who had left everything back onto their other lists', async () => {
     const { ask, link, call, contact, news, accountId } = await setUp()
-    const { writeUnsubscribeToken, unsubscribeKeysOf } = await import('../../contacts/unsubscribe/tokens.ts')
     const other = (await call('POST', '/v3/contacts/lists', { name: 'Other' })).body.id as number
     const email = 'ann@example.com'
     await call('POST', '/v3/contacts', { email, listIds: [other] })
     await call('POST', '/v3/contacts', { email: 'ben@example.com', listIds: [other] })
-    await confirm(`/u/${writeUnsubscribeToken(unsubscribeKeysOf([secret]), { accountId, email })}`)
+    await confirm(leavingPath(accountId, email))
     await ask()
     await confirm((await link()).href)
     const { body } = await contact()
@@ -199,9 +196,15 @@ describe('double opt-in', () => {
   })
 
   test('writes to nobody whom something else than they themselves stopped', async () => {
-    const { ask, call } = await setUp()
+    const { ask, call, accountId } = await setUp()
+    const byHand = () => call('POST', '/api/v1/suppressions', { email: 'ann@example.com' })
     for (const stop of [
-      () => call('POST', '/api/v1/suppressions', { email: 'ann@example.com' }),
+      byHand,
+      async () => {
+        await call('DELETE', '/api/v1/suppressions/ann@example.com')
+        await confirm(leavingPath(accountId, 'ann@example.com'))
+        await byHand()
+      },
       () => call('POST', '/api/v1/contacts/erase', { email: 'ann@example.com', confirm: true }),
     ]) {
       await stop()
