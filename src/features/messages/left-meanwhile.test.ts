@@ -31,7 +31,10 @@ test('whoever is suppressed or erased before their turn gets nothing, though a w
   assert.equal((await app.call('POST', '/api/v1/contacts/erase', erased)).status, 200)
   await until(async () => got.includes('last@example.org'), 'the last to leave')
   const look = () => app.call('GET', `/api/v1/messages/${ids.get('gone@example.org')}`, { key })
-  await until(async () => (await look()).body.status === 'suppressed', 'the suppressed one to have had its turn')
+  await until(
+    async () => (await look()).body.status === 'suppressed',
+    'the suppressed one to have had its turn',
+  )
   await stop()
   assert.deepEqual(
     people.filter((email) => !got.includes(email)),
