@@ -11,12 +11,15 @@ create table kept_leavings (
 
 create index kept_leavings_list_id_idx on kept_leavings (account_id, list_id);
 
+-- Here and below, a list that is just being deleted is waited for and left out.
 create function keep_leavings() returns trigger language plpgsql as $$
 begin
   insert into kept_leavings (account_id, email, list_id, at)
-  select account_id, old.email, list_id, at
-    from list_unsubscriptions
-   where account_id = old.account_id and contact_id = old.id
+  select u.account_id, old.email, u.list_id, u.at
+    from list_unsubscriptions u
+    join lists l on l.account_id = u.account_id and l.id = u.list_id
+   where u.account_id = old.account_id and u.contact_id = old.id
+     for key share of l
   on conflict (account_id, email, list_id) do update set at = excluded.at;
   return old;
 end $$;
@@ -35,7 +38,10 @@ begin
      where k.account_id = c.account_id and k.email = c.email
     returning k.account_id, k.list_id, c.id, k.at)
   insert into list_unsubscriptions (account_id, list_id, contact_id, at)
-  select account_id, list_id, id, at from back
+  select b.account_id, b.list_id, b.id, b.at
+    from back b
+    join lists l on l.account_id = b.account_id and l.id = b.list_id
+     for key share of l
   on conflict (account_id, contact_id, list_id) do nothing;
   return null;
 end $$;
@@ -55,7 +61,10 @@ begin
      using back b
      where m.account_id = new.account_id and m.list_id = b.list_id and m.contact_id = new.id)
   insert into list_unsubscriptions (account_id, list_id, contact_id, at)
-  select new.account_id, list_id, new.id, at from back
+  select new.account_id, b.list_id, new.id, b.at
+    from back b
+    join lists l on l.account_id = new.account_id and l.id = b.list_id
+     for key share of l
   on conflict (account_id, contact_id, list_id) do nothing;
   return null;
 end $$;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../../../test/until.ts'
+import { sql } from '../../../kernel/sql.ts'
 import { savePreferences } from '../unsubscribe/unsubscribe.ts'
 import { account, app, contactsOf, imported, makeList, query } from './fixtures/importer.ts'
 
@@ -61,4 +63,17 @@ test('what is kept of a deleted contact is part of what the person may see, and 
   )
   await app.call('POST', '/api/v1/contacts/erase', { key, body: { email, confirm: true } })
   assert.deepEqual(await query('select 1 from kept_leavings where account_id = $1', [shop.accountId]), [])
+})
+
+test('a contact can be deleted while a list that its person left is', async () => {
+  const { shop, key, email, news } = await leaver('eve')
+  const isWaiting =
+    'select 1 from pg_stat_activity where datname = current_database() and wait_event_type = $1'
+  const answer = await db.transaction(async (tx) => {
+    await tx.run(sql`delete from lists where account_id = ${shop.accountId} and id = ${news}`)
+    const deleting = app.call('DELETE', `/v3/contacts/${email}`, { key })
+    await until(async () => (await query(isWaiting, ['Lock'])).length > 0, 'the other to wait')
+    return { deleting }
+  })
+  assert.equal((await answer.deleting).status, 204)
 })
