@@ -9,7 +9,7 @@ import type { Db } from '../kernel/db.ts'
 import { gather } from '../kernel/gather.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
-import { openRoom, type Room } from '../kernel/room.ts'
+import { mostRoom, openRoom, type Room } from '../kernel/room.ts'
 import { openShare, type Share, sharedDb } from '../kernel/share.ts'
 import { type ActTogether, togetherActor } from './act.ts'
 import { failedKeyBrake } from './failed-keys.ts'
@@ -59,8 +59,6 @@ const mostChanges = 6
 // Each may fill some 300 MB of memory.
 const mostLong = { ofOne: 1, ofAll: 3 }
 const longestWaitMs = 30_000
-const megabyte = 1024 * 1024
-const mostOfBodies = { ofOne: 256 * megabyte, ofAll: 1024 * megabyte }
 
 // Lines do not wait for each other, unlike turns of one limit.
 const two = { underWay: 2 }
@@ -91,7 +89,7 @@ export function openGates(operations: readonly Operation[], needs: GatesNeeds): 
       ofOne: openShare(mostLong.ofOne, longestWaitMs),
       ofAll: openShare(mostLong.ofAll, longestWaitMs),
     },
-    bodies: openRoom(mostOfBodies),
+    bodies: openRoom(mostRoom),
   }
   return gates
 }

@@ -12,6 +12,12 @@ export type Room = {
   tryTake(asked: Asked): (() => void) | undefined
 }
 
+const megabyte = 1024 * 1024
+
+/** From where on something is large, and what all that is large may take: bodies over HTTP, and mail over the relay. */
+export const largeBytes = megabyte
+export const mostRoom = { ofOne: 256 * megabyte, ofAll: 1024 * megabyte }
+
 const patienceMs = 30_000
 
 /** One alone has room, however large it is. */

@@ -53,8 +53,8 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
   const onWait = () => log.warn('waiting for another Posthorn to leave the data folder')
   const open = (at?: number) => openEmbeddedPostgres({ dataDir, mode: 'service', port: at, onExit, onWait })
   let embedded: EmbeddedPostgres
-  let url: string
-  let port: number
+  // Where the pools look for it, whatever becomes of it.
+  let first: EmbeddedPostgres
 
   function onExit(detail: string) {
     log.error({ detail }, 'the embedded database is gone; starting it again')
@@ -69,10 +69,10 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
       if (isClosing) return
       // Frees the lock when only the connection was lost.
       await embedded.stop().catch(() => undefined)
-      const reopened = await open(port).catch((error) => error as Error)
+      const reopened = await open(first.port).catch((error) => error as Error)
       if (!(reopened instanceof Error)) {
         // By the network it is there with a socket too.
-        const isWhereItWas = [reopened.nearUrl, reopened.url].includes(url)
+        const isWhereItWas = [reopened.nearUrl, reopened.url].includes(first.nearUrl)
         embedded = reopened
         // Somebody of an older version was faster: started once more, it is where the pools look for it.
         if (!isWhereItWas) continue
@@ -83,11 +83,10 @@ async function keepEmbedded(dataDir: string, log: Log): Promise<OpenedDatabase> 
     }
   }
 
-  embedded = await open()
-  url = embedded.nearUrl
-  port = embedded.port
+  first = await open()
+  embedded = first
   return {
-    url,
+    url: first.nearUrl,
     kind: 'embedded',
     close: async () => {
       isClosing = true

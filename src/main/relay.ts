@@ -16,6 +16,7 @@ import { domainOf } from '../kernel/email-address.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Operation } from '../kernel/operation.ts'
 import { unauthorized } from '../kernel/refusals.ts'
+import { mostRoom } from '../kernel/room.ts'
 import { baseUrlOf, type Config } from './config.ts'
 import { watchTlsPair } from './renew-tls.ts'
 import { listenFault } from './setting-faults.ts'
@@ -92,7 +93,7 @@ const limits = {
   maxRecipients: 100,
   maxConnections: 1_000,
   maxConnectionsPerIp: 200,
-  room: { ofOne: 256 * 1024 * 1024, ofAll: 1024 * 1024 * 1024 },
+  room: mostRoom,
 }
 
 async function gatesFor(needs: RelayNeeds, op: Operation, now: () => Date): Promise<Gates> {

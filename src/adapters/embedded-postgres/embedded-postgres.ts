@@ -58,7 +58,7 @@ const handleOf = (
   joined: Joined,
   { mode, onExit }: EmbeddedPostgresOptions,
   { log, ceaseTelling }: { log?: Following; ceaseTelling?: () => Promise<void> },
-): Omit<EmbeddedPostgres, keyof ReturnType<typeof urlsOf>> => {
+): Omit<EmbeddedPostgres, 'url' | 'nearUrl'> => {
   const { server, session, owns } = joined
   let stopping: Promise<void> | undefined
   session.onLost(async () => {

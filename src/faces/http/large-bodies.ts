@@ -3,16 +3,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Gates } from '../../gates/gates.ts'
 import { type Caller, nobody } from '../../kernel/ctx.ts'
+import { largeBytes } from '../../kernel/room.ts'
 
 type Asking = { request: FastifyRequest; reply: FastifyReply; caller: Caller }
-
-const large = 1024 * 1024
 
 /** Undefined where there is nothing to wait for. The room is given back when the answer is out, or the client gone. */
 export function roomForBody(gates: Gates, { request, reply, caller }: Asking): Promise<void> | undefined {
   const bytes = announced(request)
   // What needs no key takes no large bodies.
-  if (bytes <= large || caller === nobody) return undefined
+  if (bytes <= largeBytes || caller === nobody) return undefined
   const { socket } = request.raw
   // Gone while its key was looked up: nobody would tell of its end again.
   if (socket.destroyed) return undefined

@@ -1,13 +1,11 @@
 // What one message holds of the room for large ones; it takes more as it grows.
-import type { Room } from '../../kernel/room.ts'
+import { largeBytes, type Room } from '../../kernel/room.ts'
 
 export type Hold = {
   /** To so many octets in all; false when there is no room for them. 0 gives back what it has. */
   grow(bytes: number): boolean
   release(): void
 }
-
-const small = 1024 * 1024
 
 export function holdIn(room: Room, owner: string): Hold {
   let held = 0
@@ -21,7 +19,7 @@ export function holdIn(room: Room, owner: string): Hold {
 
   function grow(bytes: number): boolean {
     if (bytes === 0) release()
-    if (bytes <= Math.max(held, small)) return true
+    if (bytes <= Math.max(held, largeBytes)) return true
     const giveBack = room.tryTake({ accountId: owner, bytes: bytes - held })
     if (!giveBack) return false
     givers.push(giveBack)

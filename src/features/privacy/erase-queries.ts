@@ -36,44 +36,35 @@ export function holdImports(db: Db, accountId: string) {
        for update`)
 }
 
-/** Their own, and of other contacts that they had one of the addresses. */
+/** Their own, and of other contacts that they had one of the addresses or numbers. */
 export async function eraseHistory(db: Db, who: Person): Promise<number> {
-  const { accountId, emails } = who
+  const { accountId, emails, phones } = who
   const own = await db.run(
     sql`delete from contact_history where account_id = ${accountId} and contact_id = ${contactId(who)}`,
   )
-  const theirs = sql`
-    (select to_jsonb(e) from unnest(${emails}::text[]) as e)`
-  const others = await db.run(sql`
-    update contact_history
-       set old_value = case when old_value in ${theirs} then null else old_value end,
-           new_value = case when new_value in ${theirs} then null else new_value end
-     where account_id = ${accountId}
-       and attribute = 'EMAIL'
-       and contact_id = any(array(select contact_id
-                                    from contact_history
-                                   where account_id = ${accountId}
-                                     and attribute = 'EMAIL'
-                                     and old_value = any(array${theirs})))
-       and (old_value in ${theirs} or new_value in ${theirs})`)
-  return own + others + (await eraseFormerNumbers(db, who))
+  const addresses = await eraseFormer(db, accountId, { attribute: sql`'EMAIL'`, values: emails })
+  return own + addresses + (await eraseFormer(db, accountId, { attribute: sql`'SMS'`, values: phones }))
 }
 
-/** Where other contacts had their numbers before. */
-async function eraseFormerNumbers(db: Db, { accountId, phones }: Person): Promise<number> {
-  if (phones.length === 0) return 0
+/** The attribute as a literal, which the indexes of former addresses and numbers are found by. */
+async function eraseFormer(
+  db: Db,
+  accountId: string,
+  { attribute, values }: { attribute: Sql; values: string[] },
+): Promise<number> {
+  if (values.length === 0) return 0
   const theirs = sql`
-    (select to_jsonb(p) from unnest(${phones}::text[]) as p)`
+    (select to_jsonb(v) from unnest(${values}::text[]) as v)`
   return db.run(sql`
     update contact_history
        set old_value = case when old_value in ${theirs} then null else old_value end,
            new_value = case when new_value in ${theirs} then null else new_value end
      where account_id = ${accountId}
-       and attribute = 'SMS'
+       and attribute = ${attribute}
        and contact_id = any(array(select contact_id
                                     from contact_history
                                    where account_id = ${accountId}
-                                     and attribute = 'SMS'
+                                     and attribute = ${attribute}
                                      and old_value = any(array${theirs})))
        and (old_value in ${theirs} or new_value in ${theirs})`)
 }
